@@ -1,0 +1,1 @@
+"""The command line: thin modules over actions and render."""

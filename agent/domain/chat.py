@@ -1,0 +1,58 @@
+"""A conversation with a model, in the shape of the chat-completions protocol but typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agent.domain.usage import Usage
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool call as the model wrote it; `args` is its JSON text, unparsed and possibly wrong."""
+
+    id: str
+    name: str
+    args: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn; `calls` only on the assistant's, `call_id` only on a tool's answer."""
+
+    role: Role
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as the model is told of it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of the model; `max_output` in tokens."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    max_output: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back; `finish` is the provider's word ("stop", "tool_calls", "length", …)."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    finish: str

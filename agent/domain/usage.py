@@ -1,0 +1,35 @@
+"""What a model call, a step or a day has spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as the provider counts them: `input` includes `cached`; `usd` is None where the price is unknown."""
+
+    usd: float | None = 0.0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            usd=_add_usd(self.usd, other.usd),
+            input=self.input + other.input,
+            cached=self.cached + other.cached,
+            output=self.output + other.output,
+            seconds=round(self.seconds + other.seconds, 3),
+        )
+
+
+def _add_usd(one: float | None, other: float | None) -> float | None:
+    """A sum with an unknown part is unknown, unless that part used nothing."""
+    if one is None or other is None:
+        return None
+    return round(one + other, 9)
+
+
+NOTHING = Usage()

@@ -1,0 +1,1 @@
+"""What agentctl verifies itself before anything lands."""

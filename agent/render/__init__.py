@@ -1,0 +1,1 @@
+"""Results and events as text for people or JSON for programs."""

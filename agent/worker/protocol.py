@@ -1,0 +1,58 @@
+"""What a worker is: it gets a brief and a workspace, works, and reports. The gate judges, never the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from agent.domain.usage import NOTHING, Usage
+
+
+class Ending(StrEnum):
+    """How a stretch of work ended, in the worker's words."""
+
+    FINISHED = "finished"
+    ASKED = "asked"
+    GAVE_UP = "gave up"
+    LIMIT = "limit"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A lesson that the worker wants kept."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A follow-up item that the worker wants added; `check` is a command or empty."""
+
+    title: str
+    text: str
+    check: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker says it did. `note` is the note, the question, or why it gave up."""
+
+    ending: Ending
+    note: str
+    letter: str = ""
+    lessons: tuple[Remembered, ...] = ()
+    proposals: tuple[Proposed, ...] = ()
+    usage: Usage = field(default=NOTHING)
+
+
+class Session(Protocol):
+    """One session's work at one item."""
+
+    def work(self, feedback: str | None) -> Report:
+        """Work until "finished" or a limit. `feedback` is None first, later what the gate said against the last report.
+
+        A report's lessons, proposals and usage are the session's so far, not only this stretch's.
+        """
+        ...

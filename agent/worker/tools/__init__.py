@@ -1,0 +1,1 @@
+"""The tools of the built-in worker, one file each."""
