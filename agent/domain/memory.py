@@ -1,0 +1,84 @@
+"""All that `.agent/` holds at one commit, and what the log says beside it: the two inputs of a brief."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.domain.config import Config
+from agent.domain.lesson import Lesson
+from agent.domain.names import NoteName, Outcome, StepId
+from agent.domain.todo import Item, Standing, standings
+
+
+@dataclass(frozen=True)
+class Memory:
+    """`.agent/` at `commit`. `items` by id, `notes` by time; `guides` are the repository's own instructions, (path, text)."""
+
+    commit: str
+    config: Config
+    goal: str
+    items: tuple[Item, ...]
+    notes: tuple[NoteName, ...]
+    lessons: tuple[Lesson, ...]
+    guides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def standings(self) -> dict[str, Standing]:
+        """Each item's standing; an item without a note has none here and is open."""
+        return standings(self.notes)
+
+    @property
+    def latest(self) -> StepId | None:
+        """The id of the newest note, or None."""
+        return self.notes[-1].step if self.notes else None
+
+    def item(self, identity: str) -> Item | None:
+        """The item of that id, or None."""
+        return next((item for item in self.items if item.id == identity), None)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit as the log tells it; `when` is ISO 8601 in UTC, `files` are relative to the folder of `.agent/`."""
+
+    id: str
+    author: str
+    when: str
+    message: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The message's first line."""
+        return self.message.strip().partition("\n")[0]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A step as history tells it: its note's name, the commit that brought it, and what undid it."""
+
+    name: NoteName
+    commit: str | None
+    undone: bool = False
+    undone_by: Commit | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """What the log up to a commit says.
+
+    `records`: every step ever, by time, undone ones too. `arrival`: for each item's id its place in the order of arrival.
+    `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see.
+    """
+
+    records: tuple[Record, ...] = ()
+    arrival: Mapping[str, int] | None = None
+    since: tuple[Commit, ...] = ()
+    merged: tuple[NoteName, ...] = ()
+    shallow: bool = False
+
+    def attempts_at(self, item: str) -> tuple[Record, ...]:
+        """The steps at `item`, by time, undone ones too, without what people said by hand."""
+        told = (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED)
+        return tuple(record for record in self.records if record.name.step.name == item and record.name.outcome in told)

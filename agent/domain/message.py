@@ -1,0 +1,65 @@
+"""The commit message of a step, and what can be read back from messages, squashed ones too."""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+
+from agent.domain.names import Outcome, StepId
+from agent.domain.note import Note, first_paragraph
+from agent.domain.usage import Usage
+
+_STEP = re.compile(r"^[ \t>*-]*Agent-Step: (\S+)[ \t]*$", re.MULTILINE)
+_FOREIGN = re.compile(r"^\s*(?:Agent-[A-Za-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)\s*:.*$", re.MULTILINE | re.IGNORECASE)
+_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
+_REVERT_LINE = re.compile(r"^\s*(?:This reverts commit .*|reversing\s+changes made to .*|Revert \".*\")$", re.MULTILINE)
+_SUBJECT = 72
+
+
+def step_message(step: StepId, note: Note, outcome: Outcome) -> str:
+    """Subject, first paragraph, trailers. Trailers that the model wrote are left out: only ours count."""
+    subject = _cut(f"{step.name}: {note.title}")
+    paragraph = _FOREIGN.sub("", first_paragraph(note.text)).strip()
+    body = "\n".join(line for block in paragraph.split("\n") for line in (wrap(block, 80, break_long_words=False) or [""]))
+    body = re.sub(r"^#", " #", body, flags=re.MULTILINE)
+    parts = [subject, body, _trailers(step, note, outcome)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _cut(subject: str) -> str:
+    return subject if len(subject) <= _SUBJECT else subject[: _SUBJECT - 1].rstrip() + "…"
+
+
+def _trailers(step: StepId, note: Note, outcome: Outcome) -> str:
+    lines = [f"Agent-Step: {step}", f"Agent-Outcome: {outcome}"]
+    if note.model:
+        lines.append(f"Agent-Model: {note.model}")
+    if note.spent is not None:
+        spent = note.spent
+        lines.append(f"Agent-Tokens: {spent.input} in, {spent.cached} cached, {spent.output} out")
+        lines.append(f"Agent-Cost: {usd_text(spent)} USD")
+    return "\n".join(lines)
+
+
+def usd_text(spent: Usage) -> str:
+    """Money with four digits, `unknown` where the price is."""
+    return "unknown" if spent.usd is None else f"{spent.usd:.4f}"
+
+
+def steps_in(message: str) -> tuple[StepId, ...]:
+    """The ids of all steps whose trailer stands anywhere in `message`."""
+    found = (StepId.parse(text) for text in _STEP.findall(message))
+    return tuple(dict.fromkeys(step for step in found if step is not None))
+
+
+def reverted_commits(message: str) -> tuple[str, ...]:
+    """The commits that `message` says it reverts."""
+    return tuple(_REVERTS.findall(message))
+
+
+def reason_of(message: str) -> str:
+    """Why a revert was made: its message without what git writes by itself; the subject where nothing else is there."""
+    subject, _, body = message.strip().partition("\n")
+    own = "\n".join(line for line in _REVERT_LINE.sub("", body).split("\n") if not _STEP.match(line))
+    own = "\n".join(line for line in own.split("\n") if not line.startswith(("Agent-", "Signed-off-by:"))).strip()
+    return own or subject.strip()

@@ -1,0 +1,108 @@
+"""Names of files in `.agent/`: slugs, step ids, and what a note's name says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+LONGEST = 60
+NAME = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")
+_NOTE = re.compile(r"(?:.*/)?notes/(\d{4}-\d\d-\d\d)/(\d{6})-([a-z0-9-]+)\.([a-z]+)\.md")
+_STEP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{6})-([a-z0-9-]{1,60})")
+
+
+class Outcome(StrEnum):
+    """How a step ended, or what a person said: the last word of a note's name."""
+
+    DONE = "done"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    REOPENED = "reopened"
+    DROPPED = "dropped"
+    LETTER = "letter"
+
+
+def slug(title: str) -> str:
+    """A file name for `title`: `[a-z0-9-]`, at most 60 characters, never empty, cut at a word where one ends."""
+    ascii_text = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").lower()
+    words = "-".join(re.findall(r"[a-z0-9]+", ascii_text))
+    if not words:
+        return f"item-{tail(title)}"
+    if len(words) <= LONGEST:
+        return words
+    return words[: LONGEST + 1].rpartition("-")[0] or words[:LONGEST]
+
+
+def tail(seed: str) -> str:
+    """Four characters that follow from `seed`, so that names chosen on two branches differ."""
+    digest = int.from_bytes(hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    letters = "abcdefghijkmnpqrstuvwxyz23456789"
+    return "".join(letters[digest >> (5 * place) & 31] for place in range(4))
+
+
+def slug_with_tail(title: str, seed: str) -> str:
+    """A slug that carries four characters more, drawn from `seed`."""
+    room = LONGEST - 5
+    base = slug(title)
+    if len(base) > room:
+        base = base[: room + 1].rpartition("-")[0] or base[:room]
+    return f"{base}-{tail(seed)}"
+
+
+@dataclass(frozen=True, order=True)
+class StepId:
+    """A step's id, `2026-11-29-130355-convert-fixtures`; ids sort by time (UTC), then by name."""
+
+    day: str
+    time: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.day}-{self.time}-{self.name}"
+
+    @property
+    def at(self) -> datetime:
+        """When, in UTC, to the second."""
+        return datetime.strptime(f"{self.day}{self.time}", "%Y-%m-%d%H%M%S").replace(tzinfo=UTC)
+
+    @classmethod
+    def parse(cls, text: str) -> StepId | None:
+        """The id that `text` is, or None."""
+        match = _STEP.fullmatch(text)
+        return cls(*match.groups()) if match else None
+
+
+@dataclass(frozen=True, order=True)
+class NoteName:
+    """What a note's path says: which step, and how it ended."""
+
+    step: StepId
+    outcome: Outcome
+
+    @property
+    def path(self) -> str:
+        """The note's path inside `.agent/`."""
+        return f"notes/{self.step.day}/{self.step.time}-{self.step.name}.{self.outcome}.md"
+
+    @classmethod
+    def parse(cls, path: str) -> NoteName | None:
+        """The note whose path ends so, or None where the path is no note's."""
+        match = _NOTE.fullmatch(path)
+        if not match or match[4] not in _OUTCOMES:
+            return None
+        return cls(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
+
+
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+def next_step_id(name: str, now: datetime, latest: StepId | None) -> StepId:
+    """An id for `name`, strictly later than `latest` even where the clock stands still or went back."""
+    moment = now.astimezone(UTC).replace(microsecond=0)
+    if latest is not None and moment <= latest.at:
+        moment = latest.at + timedelta(seconds=1)
+    return StepId(moment.strftime("%Y-%m-%d"), moment.strftime("%H%M%S"), name)

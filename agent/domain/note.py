@@ -1,0 +1,101 @@
+"""What a step leaves behind: the note for the reviewer, and in its last section the letter to the next session."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent.domain.fingerprint import keep_apart
+from agent.domain.frontmatter import Head, dump, split
+from agent.domain.names import StepId
+from agent.domain.todo import tidy_text, tidy_title, title_and_text
+from agent.domain.usage import Usage
+
+_HANDOFF = re.compile(r"^## Handoff[ \t]*$", re.MULTILINE)
+_QUOTED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_SHORT = 160  # bytes; a shorter text may be the same in two notes
+
+
+@dataclass(frozen=True)
+class Note:
+    """One note. `spent` is None where a person wrote it; `checked` is one line a check."""
+
+    title: str
+    text: str
+    letter: str = ""
+    spent: Usage | None = None
+    model: str = ""
+    checked: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, title: str, text: str, letter: str = "", spent: Usage | None = None, model: str = "", checked: tuple[str, ...] = ()) -> Note:
+        """A note whose texts are tidied so that `parse_note(render_note(note, id))` gives it back."""
+        return cls(
+            title=tidy_title(title) or "Untitled",
+            text=_HANDOFF.sub("### Handoff", tidy_text(text)),
+            letter=tidy_text(letter),
+            spent=_rounded(spent) if spent else None,
+            model=tidy_title(model),
+            checked=tuple(tidy_title(line) for line in checked),
+        )
+
+
+def render_note(note: Note, step: StepId) -> str:
+    """The note's file: LF, a final newline, and unlike every other note (see `keep_apart`)."""
+    head = []
+    if note.spent is not None:
+        head.append(f"spent: {dump(_spent(note.spent))}")
+    if note.model:
+        head.append(f"model: {dump(note.model)}")
+    if note.checked:
+        head.append(f"checked: {dump(list(note.checked))}")
+    parts = [f"# {note.title}"]
+    parts += [note.text] if note.text else []
+    parts += ["## Handoff", note.letter] if note.letter else []
+    body = "\n\n".join(parts) + "\n"
+    return keep_apart(head, body, seed=str(step), repeats=_repeating(note, head))
+
+
+def _repeating(note: Note, head: list[str]) -> int:
+    """Bytes that another note may hold too: the frame, what checks printed, and texts too short to tell apart."""
+    own = f"{note.text}\n{note.letter}"
+    quoted = sum(len(block.encode()) for block in _QUOTED.findall(own))
+    told = len(own.encode()) - quoted
+    frame = sum(len(line.encode()) + 1 for line in head) + len(note.title.encode()) + len("# \n\n## Handoff\n\n")
+    return frame + quoted + (told if told < _SHORT else 0)
+
+
+def parse_note(text: str, path: str) -> Note:
+    """The note in the file at `path`. Unknown keys and comments are left alone. Raises BadFileError."""
+    document = split(text, path)
+    title, rest = title_and_text(document.body)
+    mark = _HANDOFF.search(rest)
+    head = document.head
+    return Note(
+        title=title or "Untitled",
+        text=(rest[: mark.start()] if mark else rest).strip("\n"),
+        letter=rest[mark.end() :].strip("\n") if mark else "",
+        spent=_read_spent(head.section("spent")) if "spent" in head.nodes else None,
+        model=head.text("model") or "",
+        checked=head.texts("checked"),
+    )
+
+
+def _spent(usage: Usage) -> dict[str, float | int | None]:
+    return {"usd": usage.usd, "input": usage.input, "cached": usage.cached, "output": usage.output, "seconds": usage.seconds}
+
+
+def _rounded(usage: Usage) -> Usage:
+    usd = None if usage.usd is None else round(usage.usd, 6)
+    return Usage(usd, usage.input, usage.cached, usage.output, round(usage.seconds))
+
+
+def _read_spent(head: Head) -> Usage:
+    usd = head.number("usd")
+    tokens = [int(head.number(key) or 0) for key in ("input", "cached", "output")]
+    return Usage(usd if "usd" in head.nodes else 0.0, tokens[0], tokens[1], tokens[2], head.number("seconds") or 0)
+
+
+def first_paragraph(text: str) -> str:
+    """The first paragraph of a note's text, for the commit's message."""
+    return text.strip("\n").split("\n\n", 1)[0].strip()

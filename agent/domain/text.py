@@ -1,0 +1,58 @@
+"""Text that others wrote, made safe to show: control characters become visible, a line stays a line."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# C0 but tab and newline, DEL, C1; what hides or reorders text (soft hyphen, zero-width, bidi, line separators, tags); lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_BREAK = re.compile(r"[ \t]*\n\s*")
+_BLANKS = re.compile(r"[ \t]+")
+_CUT = re.compile("⟦[^⟧\n]* left out[^⟧\n]*⟧")
+
+
+def plain(text: str) -> str:
+    """`text` with newlines and tabs as they are and every other control, hidden or reordering character as `\\u202e`.
+
+    The same spelling is an escape in JSON, so that a model which copies it into an argument means the character itself.
+    """
+    return _HIDDEN.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - the last code point that four digits hold
+
+
+def one_line(text: str, width: int = 120) -> str:
+    """`text` as one line of at most `width` columns, safe for a terminal; line breaks show as ⏎."""
+    line = _BLANKS.sub(" ", plain(_BREAK.sub(" ⏎ ", text.strip()))).strip()
+    columns = 0
+    for place, char in enumerate(line):
+        columns += _columns(char)
+        if columns > width:
+            return _fit(line[:place], width - 1) + "…" if width > 0 else ""
+    return line
+
+
+def _fit(line: str, width: int) -> str:
+    while line and sum(map(_columns, line)) > width:
+        line = line[:-1]
+    return line
+
+
+def _columns(char: str) -> int:
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def left_out(what: str) -> str:
+    """The mark that stands where agentctl cut a text for the model: `⟦12 lines left out⟧`. Edits that contain one are refused."""
+    return f"⟦{what} left out⟧"
+
+
+def cut_marks(text: str) -> frozenset[str]:
+    """All marks of `left_out` in `text`, with or without a hint in them."""
+    return frozenset(_CUT.findall(text))

@@ -1,0 +1,114 @@
+"""The one runner for all git calls: hardened against the repository's own config, deaf to the caller's environment."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import git as gitpython
+
+from agent.errors import AgentctlError
+
+# Whatever git would start, show or sign on its own; a command-line setting wins over every config file.
+_HARDENED = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "core.editor=true",
+    "core.sshCommand=false",
+    "core.askPass=",
+    "credential.helper=",
+    "color.ui=false",
+    "commit.gpgSign=false",
+    "log.showSignature=false",
+    "diff.noprefix=false",
+    "diff.external=",
+    "diff.ignoreSubmodules=all",
+    "status.relativePaths=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "advice.graftFileDeprecated=false",
+)
+# What stays when the person's own hooks, editor settings and signing are wanted: at a step's commit, and at an undo.
+_OWN = ("core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false")
+_DURABLE = "core.fsync=committed,index"
+# git rev-parse --local-env-vars, and what else points a git process somewhere (a hook's environment has these).
+_LOCATION = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
+    "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_IMPLICIT_WORK_TREE", "GIT_QUARANTINE_PATH",
+    "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+)  # fmt: skip
+
+
+class GitError(AgentctlError):
+    """git said no: `status` is its exit code, `said` what it printed on stderr."""
+
+    def __init__(self, args: Sequence[str], status: int, said: str) -> None:
+        super().__init__(f"git {args[0]} failed: {said.strip() or f'exit {status}'}", "mend what git names, then type the command again")
+        self.status = status
+        self.said = said
+
+
+def forget_inherited_location() -> None:
+    """Drop the variables by which a caller (a git hook, say) points git at another repository; for this process and its children."""
+    for name in _LOCATION:
+        os.environ.pop(name, None)
+
+
+class Git:
+    """Runs git in one work tree. All paths that go in or come out are relative to its top."""
+
+    def __init__(self, top: Path, location: Mapping[str, str]) -> None:
+        self._git = gitpython.cmd.Git(str(top))
+        self._location = dict(location)
+
+    def run(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
+        """What `git ARGS` prints, hardened: no hook, helper, pager or signing program is started. Raises GitError."""
+        return self._execute(_HARDENED, args, stdin, {"GIT_OPTIONAL_LOCKS": "0", **(env or {})}, ok)[1]
+
+    def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
+        """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1."""
+        return self._execute(_HARDENED, args, b"", {"GIT_OPTIONAL_LOCKS": "0", **(env or {})}, None)[0]
+
+    def run_as_person(self, *args: str, stdin: bytes = b"") -> tuple[int, str]:
+        """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand."""
+        locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
+        status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true"}, None)
+        return status, (out.decode("utf-8", "replace") + "\n" + said).strip()
+
+    def _execute(
+        self, settings: Sequence[str], args: Sequence[str], stdin: bytes, env: Mapping[str, str], ok: Sequence[int] | None
+    ) -> tuple[int, bytes, str]:
+        command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
+        whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_PAGER": "cat", **self._location, **env}
+        with tempfile.TemporaryFile() as feed:
+            feed.write(stdin)
+            feed.seek(0)
+            status, out, said = self._git.execute(
+                command,
+                istream=feed,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                env=whole,
+            )
+        if ok is not None and status not in ok:
+            raise GitError(args, status, str(said))
+        return status, bytes(out), str(said)
+
+
+def probe(cwd: Path, *args: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a git call outside any known repository (finding one, asking for the version)."""
+    command = ["git", *(word for setting in _HARDENED for word in ("-c", setting)), *args]
+    status, out, said = gitpython.cmd.Git(str(cwd)).execute(
+        command, with_extended_output=True, with_exceptions=False, stdout_as_string=False, env={"GIT_TERMINAL_PROMPT": "0"}
+    )
+    return status, os.fsdecode(bytes(out)), str(said)

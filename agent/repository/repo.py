@@ -1,0 +1,288 @@
+"""A repository as agentctl needs it: where it is, whether it is safe to work in, commit, put back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.errors import AgentctlError
+from agent.repository.git import Git, GitError, probe
+
+FOLDER = ".agent"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`."""
+
+    head: str | None
+    branch: str | None
+    staged: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    unmerged: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A line that a search found."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in a commit's tree."""
+
+    mode: str
+    id: str
+    path: str
+
+
+_OPERATIONS = {
+    "MERGE_HEAD": ("a merge", "git merge --continue, or git merge --abort"),
+    "rebase-merge": ("a rebase", "git rebase --continue, or git rebase --abort"),
+    "rebase-apply": ("a rebase", "git rebase --continue, or git rebase --abort"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick", "git cherry-pick --continue, or git cherry-pick --abort"),
+    "REVERT_HEAD": ("a revert", "git revert --continue, or git revert --abort"),
+    "BISECT_LOG": ("a bisect", "git bisect reset"),
+}
+
+
+class Repo:
+    """One work tree. `root` is the folder that holds `.agent/` (or will); `prefix` leads from the top to it, "" or "apps/web/"."""
+
+    def __init__(self, top: Path, git_dir: Path, common_dir: Path, root: Path) -> None:
+        self.top = top
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.root = root
+        self.prefix = "" if root == top else root.relative_to(top).as_posix() + "/"
+        self.git = Git(top, {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(top)})
+
+    @property
+    def private(self) -> Path:
+        """The folder for this work tree's lock, journal and caches; not made here."""
+        return self.git_dir / "agentctl"
+
+    @property
+    def shared(self) -> Path:
+        """The folder for what all work trees of the repository share (the ledger); not made here."""
+        return self.common_dir / "agentctl"
+
+    # --- what is there -------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """The state of HEAD, index and work tree, without looking into submodules."""
+        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=all", "--no-renames")
+        return _read_status(os.fsdecode(out).split("\0"))
+
+    def head(self) -> str | None:
+        """The commit that HEAD is at, None where there is none yet."""
+        return self.resolve("HEAD")
+
+    def resolve(self, revision: str) -> str | None:
+        """The commit that `revision` names, or None."""
+        try:
+            out = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
+        except ValueError:  # a NUL in it
+            return None
+        return out.decode().strip() or None
+
+    def operation(self) -> tuple[str, str] | None:
+        """A merge, rebase or the like under way, and how to end it; None where there is none."""
+        return next((told for name, told in _OPERATIONS.items() if (self.git_dir / name).exists()), None)
+
+    def identity(self) -> str | None:
+        """Who commits would be by, None where git doesn't know."""
+        try:
+            return self.git.run("var", "GIT_AUTHOR_IDENT").decode("utf-8", "replace").strip()
+        except GitError:
+            return None
+
+    def is_shallow(self) -> bool:
+        """Whether history is cut off below some commit."""
+        return (self.common_dir / "shallow").exists()
+
+    def tree(self, revision: str, under: str = FOLDER) -> list[Entry]:
+        """The files below `under` (relative to `root`) at `revision`, with paths relative to `root`."""
+        out = self.git.run("ls-tree", "-r", "-z", "--full-tree", revision, "--", self.prefix + under)
+        entries = []
+        for line in os.fsdecode(out).split("\0"):
+            meta, _, path = line.partition("\t")
+            if path:
+                mode, _, identity = meta.split(" ")
+                entries.append(Entry(mode, identity, path.removeprefix(self.prefix)))
+        return entries
+
+    def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
+        """The contents of `ids` (object names or `REV:path`) in their order, None for what isn't there."""
+        if not ids:
+            return []
+        out = self.git.run("cat-file", "--batch", stdin=b"".join(os.fsencode(identity) + b"\n" for identity in ids))
+        found: list[bytes | None] = []
+        at = 0
+        for _ in ids:
+            end = out.index(b"\n", at)
+            words = out[at:end].split(b" ")
+            at = end + 1
+            if len(words) < 3 or words[-1] == b"missing":  # noqa: PLR2004 - "ID TYPE SIZE", see git-cat-file(1)
+                found.append(None)
+                continue
+            size = int(words[-1])
+            found.append(out[at : at + size])
+            at += size + 1
+        return found
+
+    def files(self, under: str = "") -> list[str]:
+        """Tracked and untracked files below `under` that git doesn't ignore, relative to `root`; submodules left out."""
+        listed = self._listed("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", under=under)
+        links = self.gitlinks()
+        return sorted({path for path in listed if path not in links and not path.endswith("/")})
+
+    def gitlinks(self) -> frozenset[str]:
+        """The paths of submodules, relative to `root`."""
+        out = self.git.run("ls-files", "-z", "--stage", "--", self.prefix)
+        lines = (line for line in os.fsdecode(out).split("\0") if line.startswith("160000 "))
+        return frozenset(line.partition("\t")[2].removeprefix(self.prefix) for line in lines)
+
+    def ignored(self, paths: Sequence[str]) -> dict[str, str]:
+        """Those of `paths` (relative to `root`) that git ignores, with the rule: "FILE:LINE PATTERN"."""
+        if not paths:
+            return {}
+        feed = b"".join(os.fsencode(self.prefix + path) + b"\0" for path in paths)
+        out = self.git.run("check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1))
+        words = os.fsdecode(out).split("\0")
+        rules = {}
+        for source, line, pattern, path in zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False):
+            if not pattern.startswith("!"):
+                rules[path.removeprefix(self.prefix)] = f"{source}:{line} {pattern}"
+        return rules
+
+    def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> list[Hit]:
+        """Lines of text files that match the extended regular expression, at most `limit`. Raises GitError for a bad pattern."""
+        where = self.prefix + path
+        spec = f":(glob){where.rstrip('/') + '/' if where else ''}{glob if '/' in glob else '**/' + glob}" if glob else where
+        args = ["grep", "-n", "-z", "-I", "-E", "--untracked", "--no-color", "--full-name", "-e", pattern, "--", *([spec] if spec else [])]
+        out = self.git.run(*args, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0" if glob else "1"})
+        hits = []
+        for line in os.fsdecode(out).split("\n"):
+            parts = line.split("\0", 2)
+            if len(parts) == 3 and not parts[0].startswith(self.prefix + FOLDER + "/"):  # noqa: PLR2004 - path, line, text
+                hits.append(Hit(parts[0].removeprefix(self.prefix), int(parts[1]), parts[2]))
+                if len(hits) >= limit:
+                    break
+        return hits
+
+    def _listed(self, *args: str, under: str = "") -> list[str]:
+        out = self.git.run(*args, *([self.prefix + under] if self.prefix + under else []))
+        return [path.removeprefix(self.prefix) for path in os.fsdecode(out).split("\0") if path]
+
+    # --- changing it ---------------------------------------------------------------------------------------------
+
+    def commit(self, paths: Iterable[str], message: str) -> tuple[str | None, str]:
+        """Commit just `paths` (relative to the top) with the person's hooks and signing.
+
+        Whatever else is staged stays staged. Gives the new commit, or None where HEAD didn't move (a hook refused), and
+        what git and the hooks printed.
+        """
+        before = self.head()
+        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        self.stage(listing)
+        said = self.git.run_as_person(
+            "commit",
+            "--quiet",
+            "--only",
+            "--cleanup=whitespace",
+            f"--message={message}",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+            stdin=listing,
+        )[1]
+        after = self.head()
+        if after == before:
+            self.unstage(listing)
+            return None, said
+        self.unstage(listing)  # a hook may have changed files after they were staged: the index is what the commit holds
+        return after, said
+
+    def stage(self, listing: bytes) -> None:
+        """Stage NUL-ended paths as `git add` does (filters and line-ending rules apply), deletions too."""
+        self.git.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
+
+    def unstage(self, listing: bytes) -> None:
+        """Let the index say of NUL-ended paths what HEAD says; the work tree stays."""
+        if self.head() is None:
+            self.git.run("rm", "--cached", "-r", "-q", "--ignore-unmatch", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
+            return
+        self.git.run("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
+
+    def put_back(self, paths: Iterable[str], commit: str) -> None:
+        """Make tracked `paths` (relative to the top) what they are in `commit`, index and work tree."""
+        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        if listing:
+            self.git.run("restore", f"--source={commit}", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
+
+
+def _read_status(lines: Sequence[str]) -> Status:
+    head: str | None = None
+    branch: str | None = None
+    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": []}
+    for line in lines:
+        if line.startswith("# branch.oid ") and not line.endswith("(initial)"):
+            head = line.removeprefix("# branch.oid ")
+        elif line.startswith("# branch.head ") and not line.endswith("(detached)"):
+            branch = line.removeprefix("# branch.head ")
+        elif line.startswith("1 "):
+            _, states, _, _, _, _, _, _, path = line.split(" ", 8)
+            if states[0] != ".":
+                found["staged"].append(path)
+            if states[1] != ".":
+                found["modified"].append(path)
+        elif line.startswith("u "):
+            found["unmerged"].append(line.split(" ", 10)[10])
+        elif line.startswith("? "):
+            found["untracked"].append(line[2:])
+    return Status(head, branch, **{key: tuple(paths) for key, paths in found.items()})
+
+
+def discover(cwd: Path, *, at: Path | None = None) -> Repo:
+    """The repository around `cwd`; its root is `at`, or the nearest folder upwards that holds `.agent/`, or the top.
+
+    Raises AgentctlError with git's own advice where there is none, it is bare, or belongs to somebody else.
+    """
+    status, out, said = probe(cwd, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--path-format=absolute", "--git-common-dir")
+    if status != 0:
+        raise _no_repository(cwd, said)
+    top, git_dir, common = (Path(line) for line in out.split("\n")[:3])
+    return Repo(top, git_dir, common, at or _nearest(cwd.resolve(), top))
+
+
+def _nearest(cwd: Path, top: Path) -> Path:
+    for folder in (cwd, *cwd.parents):
+        if (folder / FOLDER).is_dir():
+            return folder
+        if folder == top:
+            return top
+    return top
+
+
+def _no_repository(cwd: Path, said: str) -> AgentctlError:
+    if "dubious ownership" in said:
+        advice = next((line.strip() for line in said.splitlines() if "safe.directory" in line), "git config --global --add safe.directory PATH")
+        return AgentctlError("git doesn't trust this repository: it belongs to another user", f"if you do: {advice}")
+    if "must be run in a work tree" in said:
+        return AgentctlError("this repository is bare: it has no files to work on", "git worktree add ../work BRANCH, and run agentctl there")
+    if "not a git repository" in said:
+        return AgentctlError(f"{cwd} is not inside a git repository", "git init, or go to the repository")
+    return AgentctlError(f"git can't read this repository: {said.strip().splitlines()[-1] if said.strip() else 'no answer'}", "see git status")
+
+
+def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:
+    """Paths relative to the top that differ between two commits or trees, each with its status letter (A, M, D, T)."""
+    out = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).split("\0")
+    return dict(zip(out[1::2], out[0::2], strict=False))
