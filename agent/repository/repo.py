@@ -110,7 +110,7 @@ class Repo:
 
     def tree(self, revision: str, under: str = FOLDER) -> list[Entry]:
         """The files below `under` (relative to `root`) at `revision`, with paths relative to `root`."""
-        out = self.git.run("ls-tree", "-r", "-z", "--full-tree", revision, "--", self.prefix + under)
+        out = self.git.run("ls-tree", "-r", "-z", "--full-tree", revision, "--", *self._spec(under))
         entries = []
         for line in os.fsdecode(out).split("\0"):
             meta, _, path = line.partition("\t")
@@ -146,7 +146,7 @@ class Repo:
 
     def gitlinks(self) -> frozenset[str]:
         """The paths of submodules, relative to `root`."""
-        out = self.git.run("ls-files", "-z", "--stage", "--", self.prefix)
+        out = self.git.run("ls-files", "-z", "--stage", "--", *self._spec(""))
         lines = (line for line in os.fsdecode(out).split("\0") if line.startswith("160000 "))
         return frozenset(line.partition("\t")[2].removeprefix(self.prefix) for line in lines)
 
@@ -179,8 +179,12 @@ class Repo:
         return hits
 
     def _listed(self, *args: str, under: str = "") -> list[str]:
-        out = self.git.run(*args, *([self.prefix + under] if self.prefix + under else []))
+        out = self.git.run(*args, *self._spec(under))
         return [path.removeprefix(self.prefix) for path in os.fsdecode(out).split("\0") if path]
+
+    def _spec(self, under: str) -> list[str]:
+        """`under` as a pathspec from the top; none at all for the whole tree."""
+        return [self.prefix + under] if self.prefix + under else []
 
     # --- changing it ---------------------------------------------------------------------------------------------
 

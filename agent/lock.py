@@ -1,0 +1,66 @@
+"""One agentctl at a time in a work tree: an advisory lock that the kernel frees when its holder dies."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.errors import AgentctlError, Exit
+
+_PATIENCE = 2.0  # seconds; a killed holder's lock lingers while a child of its was being started
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock in `folder`. Raises AgentctlError (exit 75) that names the holder where somebody else has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise AgentctlError(
+            f"agentctl can't write to {folder}: {error.strerror}", "make the folder writable, or work in a clone of your own"
+        ) from None
+    try:
+        _take(handle)
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            if time.monotonic() > deadline:
+                message = f"another agentctl (process {holder}) is at work in this work tree"
+                raise AgentctlError(
+                    message, "wait for it, or give this one a work tree of its own: git worktree add ../other", Exit.UNAVAILABLE
+                ) from None
+            time.sleep(0.05)
+
+
+def holder(folder: Path) -> int | None:
+    """The process that holds the lock in `folder`, None where nobody does."""
+    try:
+        handle = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        text = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else 0
+    else:
+        return None
+    finally:
+        os.close(handle)

@@ -1,0 +1,127 @@
+"""`.agent/` at a commit as values, and values as the files of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from agent.domain.config import Config, parse_config
+from agent.domain.frontmatter import BadFileError
+from agent.domain.lesson import parse_lesson
+from agent.domain.memory import History, Memory, Record
+from agent.domain.names import NoteName
+from agent.domain.note import Note, parse_note
+from agent.domain.todo import Item, in_order, parse_item
+from agent.errors import AgentctlError
+from agent.repository.history import read_history
+from agent.repository.repo import FOLDER, Entry, Repo
+
+GUIDES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+_LINK = "120000"
+_T = TypeVar("_T")
+
+
+def load(repo: Repo, commit: str) -> Memory:
+    """All of `.agent/` at `commit`. Raises BadFileError for what can't be read, AgentctlError where there is no `.agent/`."""
+    entries = repo.tree(commit)
+    if not entries:
+        raise AgentctlError("there is no .agent/ here yet", "agentctl init")
+    for entry in entries:
+        if entry.mode == _LINK:
+            raise BadFileError(entry.path, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
+    folder = {entry.path.removeprefix(f"{FOLDER}/"): entry for entry in entries}
+    todo = _below(folder, "todo/")
+    lessons = _below(folder, "lessons/")
+    single = [folder[name] for name in ("config.yaml", "goal.md") if name in folder]
+    texts = _texts(repo, [*single, *todo, *lessons])
+    config = _parse("config.yaml", folder, texts, lambda text, _: parse_config(text)) or Config()
+    return Memory(
+        commit=commit,
+        config=config,
+        goal=texts.get("goal.md", "").replace("\r\n", "\n").strip(),
+        items=tuple(_parse_all(todo, texts, parse_item)),
+        notes=tuple(sorted(name for path in folder if path.startswith("notes/") and (name := NoteName.parse(path)))),
+        lessons=tuple(_parse_all(lessons, texts, parse_lesson)),
+        guides=_guides(repo, commit),
+    )
+
+
+def _below(folder: dict[str, Entry], start: str) -> list[Entry]:
+    return [entry for path, entry in sorted(folder.items()) if path.startswith(start) and path.endswith(".md") and path.count("/") == 1]
+
+
+def _texts(repo: Repo, entries: Sequence[Entry]) -> dict[str, str]:
+    """The texts of `entries` by their path inside `.agent/`. Raises BadFileError for bytes that aren't UTF-8."""
+    found = {}
+    for entry, data in zip(entries, repo.blobs([entry.id for entry in entries]), strict=True):
+        path = entry.path.removeprefix(f"{FOLDER}/")
+        try:
+            found[path] = (data or b"").decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = (data or b"").count(b"\n", 0, error.start) + 1
+            raise BadFileError(entry.path, line, "this isn't UTF-8 text", "save the file as UTF-8") from None
+    return found
+
+
+def _parse(path: str, folder: dict[str, Entry], texts: dict[str, str], parse: Callable[[str, str], _T]) -> _T | None:
+    return parse(texts[path], folder[path].path) if path in texts else None
+
+
+def _parse_all(entries: Iterable[Entry], texts: dict[str, str], parse: Callable[[str, str], _T]) -> list[_T]:
+    return [parse(texts[entry.path.removeprefix(f"{FOLDER}/")], entry.path) for entry in entries]
+
+
+def _guides(repo: Repo, commit: str) -> tuple[tuple[str, str], ...]:
+    """The repository's own instructions at `commit`, those at the top first; a text that stands twice counts once."""
+    paths = list(dict.fromkeys([*GUIDES, *(repo.prefix + name for name in GUIDES)]))
+    found: dict[str, str] = {}
+    for path, data in zip(paths, repo.blobs([f"{commit}:{path}" for path in paths]), strict=True):
+        text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").strip()
+        if text and text not in found.values():
+            found[path] = text
+    return tuple(found.items())
+
+
+def read_notes(repo: Repo, commit: str, names: Sequence[NoteName]) -> dict[NoteName, Note]:
+    """The notes `names` as `commit` holds them; those that aren't there, or can't be read, are left out."""
+    blobs = repo.blobs([f"{commit}:{repo.prefix}{FOLDER}/{name.path}" for name in names])
+    found = {}
+    for name, data in zip(names, blobs, strict=True):
+        if data is not None:
+            found[name] = _lenient(data.decode("utf-8", "replace"), name)
+    return found
+
+
+def _lenient(text: str, name: NoteName) -> Note:
+    """A note is read even where a person broke its head: as plain text."""
+    try:
+        return parse_note(text, f"{FOLDER}/{name.path}")
+    except BadFileError:
+        return Note(title=name.step.name, text=text.strip())
+
+
+def last_letter(repo: Repo, memory: Memory) -> tuple[NoteName, Note] | None:
+    """The newest note that holds a letter, or None."""
+    for start in range(len(memory.notes), 0, -20):
+        names = memory.notes[max(0, start - 20) : start]
+        notes = read_notes(repo, memory.commit, names)
+        for name in reversed(names):
+            if name in notes and notes[name].letter:
+                return name, notes[name]
+    return None
+
+
+def past(repo: Repo, memory: Memory) -> History:
+    """The history that goes with `memory`."""
+    letter = last_letter(repo, memory)
+    return read_history(repo, memory.commit, memory.notes, letter[0] if letter else None)
+
+
+def note_of(repo: Repo, record: Record) -> Note | None:
+    """The note of a step, undone ones too (read from the commit that brought it)."""
+    return read_notes(repo, record.commit, [record.name]).get(record.name) if record.commit else None
+
+
+def ordered_items(memory: Memory, history: History) -> list[Item]:
+    """The items as they are to be taken."""
+    return in_order(memory.items, history.arrival or {})
