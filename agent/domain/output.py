@@ -21,7 +21,7 @@ _REPEATS = 3
 def fold_output(raw: str, budget: int) -> str:
     """`raw` for a model or a note, in about `budget` characters (never over `budget` + 100), without control characters but tab and newline.
 
-    The last line is kept, or its end where it alone is over the budget.
+    The last line that says something is kept; of one that is very long, its ends.
     """
     text = _OVERSTRUCK.sub("", _ESCAPES.sub("", raw.replace("\r\n", "\n")))
     lines = [_last_rewrite(line) for line in text.split("\n")]
@@ -72,8 +72,6 @@ def _head_and_tail(lines: list[str], budget: int) -> str:
     if not tail:
         return lines[-1][-budget:] if budget > 0 else ""
     middle = lines[len(head) : len(lines) - len(tail)]
-    if not middle:
-        return text[: budget + 100]
     size = sum(len(line) + 1 for line in middle)
     return "\n".join([*head, left_out(f"{len(middle):,} lines, {size:,} characters"), *tail])
 

@@ -15,9 +15,9 @@ _CUT = re.compile("⟦[^⟧\n]* left out[^⟧\n]*⟧")
 
 
 def plain(text: str) -> str:
-    """`text` with newlines and tabs as they are and every other control, hidden or reordering character as `\\u202e`.
+    """`text` with newlines and tabs as they are and every other control, hidden or reordering character as a backslash, `u` and its code.
 
-    The same spelling is an escape in JSON, so that a model which copies it into an argument means the character itself.
+    That spelling is an escape in JSON, so that a model which copies it into an argument means the character itself.
     """
     return _HIDDEN.sub(_visible, text)
 

@@ -1,0 +1,69 @@
+"""The processes that a command started, found again even where they left its group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class _Process:
+    pid: int
+    parent: int
+    group: int
+    session: int
+
+
+def signal_family(leader: int, mark: str, number: int) -> bool:
+    """Send signal `number` (0 only asks) to all that `leader` started. True where there was somebody.
+
+    On Linux that is its group, its session, whoever carries `mark` ("NAME=value") in its environment, and their descendants; elsewhere its group.
+    """
+    if sys.platform != "linux":
+        return _signal_group(leader, number)
+    family = _family(leader, mark)
+    for pid in family:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+    return bool(family)
+
+
+def _signal_group(leader: int, number: int) -> bool:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _family(leader: int, mark: str) -> set[int]:
+    processes = list(_processes())
+    family = {one.pid for one in processes if leader in (one.group, one.session) or _carries(one.pid, mark.encode())}
+    while more := {one.pid for one in processes if one.parent in family} - family:
+        family |= more
+    return family
+
+
+def _processes() -> Iterator[_Process]:
+    """All that run, without zombies: those have ended and wait for their parent only."""
+    for entry in os.listdir(_PROC):  # noqa: PTH208 - names are enough, and cheaper
+        if not entry.isdigit():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            # proc(5): pid (name) state ppid pgrp session …; the name may hold blanks and brackets
+            fields = (_PROC / entry / "stat").read_bytes().rpartition(b")")[2].split()
+            if fields[0] not in (b"Z", b"X"):
+                yield _Process(int(entry), int(fields[1]), int(fields[2]), int(fields[3]))
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

@@ -1,0 +1,198 @@
+"""The one place that starts the commands of a step: own session, no terminal, no keys, a time limit, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.domain.text import left_out
+from agent.errors import AgentctlError
+from agent.worker.processes import signal_family
+
+_HEAD = 256 * 1024
+_TAIL = 1024 * 1024
+_CHUNK = 64 * 1024
+_POLL = 0.02
+_GRACE = 2.0
+_MARK = "_AGENTCTL_MARK"
+
+_NAMES = frozenset(
+    """
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME
+    VIRTUAL_ENV PYTHONPATH PYENV_ROOT PYENV_VERSION CONDA_PREFIX CONDA_DEFAULT_ENV UV_CACHE_DIR PIP_CACHE_DIR PIP_INDEX_URL UV_INDEX_URL
+    NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME BUN_INSTALL DENO_DIR NODE_PATH NODE_OPTIONS NODE_EXTRA_CA_CERTS
+    CARGO_HOME CARGO_TARGET_DIR RUSTUP_HOME RUSTUP_TOOLCHAIN GOPATH GOROOT GOCACHE GOMODCACHE GOPROXY GOFLAGS GOTOOLCHAIN
+    JAVA_HOME JDK_HOME M2_HOME MAVEN_HOME GRADLE_HOME GRADLE_USER_HOME KOTLIN_HOME SDKMAN_DIR ANDROID_HOME ANDROID_SDK_ROOT
+    DOTNET_ROOT RBENV_ROOT RBENV_VERSION GEM_HOME GEM_PATH BUNDLE_PATH ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR NIX_PATH NIX_PROFILES
+    CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LD_LIBRARY_PATH DYLD_LIBRARY_PATH PKG_CONFIG_PATH MAKEFLAGS
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE NIX_SSL_CERT_FILE
+    HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+    """.split()  # noqa: SIM905 - as a list it would fill two pages
+)
+_FIXED = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "PAGER": "cat",
+    "CI": "1",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+_LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A command that ended. `code` is its exit code (128 + signal where one killed it), None where the time limit did.
+
+    `output` is stdout and stderr as they came, of a long one its head (256 KiB) and tail (1 MiB); `seconds` is wall time.
+    """
+
+    code: int | None
+    output: str
+    seconds: float
+    timed_out: bool
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command of a step may know of `environment`: an allow-list, so that no key, token or git location gets through.
+
+    Addresses with a login in them (a proxy's, a package index's) are left out too.
+    """
+    kept = {name: value for name, value in environment.items() if name in _NAMES or name.startswith("LC_")}
+    return {name: value for name, value in kept.items() if not _LOGIN_IN_ADDRESS.search(value)} | _FIXED
+
+
+def shell_argv(command: str, path: str | None) -> list[str]:
+    """The program that runs `command`: bash where `path` has one, since models and people write bash, else sh."""
+    return [shutil.which("bash", path=path) or "/bin/sh", "-c", command]
+
+
+def run_command(command: str, *, cwd: Path, env: Mapping[str, str], timeout: float) -> Completed:
+    """Run `command` in `cwd` for at most `timeout` seconds (and two more for it to end in peace).
+
+    It has exactly the variables in `env`, an empty stdin and no terminal. When it returns, whatever it left running has been ended.
+    Raises AgentctlError where it can't be started.
+    """
+    began = time.monotonic()
+    mark = secrets.token_hex(12)
+    reader, writer = os.pipe()
+    try:
+        process = _start(command, cwd, {**env, _MARK: mark}, writer)
+    except BaseException:
+        os.close(reader)
+        raise
+    finally:
+        os.close(writer)
+    ends = _Ends()
+    os.set_blocking(reader, False)
+    try:
+        timed_out = not _read_until_exit(process, reader, ends, began + timeout)
+    finally:
+        _end_all(process, f"{_MARK}={mark}", reader, ends)
+        os.close(reader)
+    return Completed(None if timed_out else _exit_code(process.returncode), ends.text(), round(time.monotonic() - began, 3), timed_out)
+
+
+def _start(command: str, cwd: Path, env: Mapping[str, str], output: int) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 - running the step's commands is this module's purpose
+            shell_argv(command, env.get("PATH")), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise AgentctlError(f"The command could not be started: {reason}.", "Put a long command into a script file and run that.") from error
+
+
+def _exit_code(code: int) -> int:
+    return code if code >= 0 else 128 - code
+
+
+class _Ends:
+    """The head and the tail of a stream of bytes, in memory that doesn't grow with it."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_size = 0
+        self._dropped = 0
+
+    def add(self, data: bytes) -> None:
+        room = _HEAD - len(self._head)
+        self._head += data[:room]
+        rest = data[room:] if room < len(data) else b""
+        if not rest:
+            return
+        self._tail.append(rest)
+        self._tail_size += len(rest)
+        while self._tail_size - len(self._tail[0]) >= _TAIL:
+            gone = len(self._tail.popleft())
+            self._tail_size -= gone
+            self._dropped += gone
+
+    def text(self) -> str:
+        """UTF-8 as it is, other bytes in hexadecimal."""
+        parts = [bytes(self._head), b"".join(self._tail)]
+        if self._dropped:
+            parts.insert(1, f"\n{left_out(f'{self._dropped:,} bytes')}\n".encode())
+        return b"".join(parts).decode("utf-8", "backslashreplace")
+
+
+def _read_until_exit(process: subprocess.Popen[bytes], reader: int, ends: _Ends, deadline: float) -> bool:
+    """Collect output until the command itself has ended, whoever else still holds the pipe. False where the deadline came first."""
+    open_ = True
+    while process.poll() is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        if open_:
+            open_ = _drain(reader, ends, min(left, _POLL), chunks=64)
+            continue
+        try:
+            process.wait(left)
+        except subprocess.TimeoutExpired:
+            return False
+    return True
+
+
+def _drain(reader: int, ends: _Ends, wait: float, chunks: int) -> bool:
+    """Read what is there, at most `chunks` blocks. False at the end of the stream."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(reader, selectors.EVENT_READ)
+        for _ in range(chunks):
+            if not selector.select(wait):
+                return True
+            wait = 0
+            data = os.read(reader, _CHUNK)
+            if not data:
+                return False
+            ends.add(data)
+    return True
+
+
+def _end_all(process: subprocess.Popen[bytes], mark: str, reader: int, ends: _Ends) -> None:
+    """End the command and all it started: TERM first, KILL for what is left after two seconds; what they still said is kept."""
+    for number, again in ((signal.SIGTERM, 0), (signal.SIGKILL, signal.SIGKILL)):
+        until = time.monotonic() + _GRACE
+        somebody = signal_family(process.pid, mark, number)
+        while somebody and time.monotonic() < until:
+            if not _drain(reader, ends, _POLL, chunks=64):
+                time.sleep(_POLL)
+            process.poll()
+            somebody = signal_family(process.pid, mark, again)
+        if not somebody:
+            break
+    _drain(reader, ends, 0, chunks=_TAIL // _CHUNK)

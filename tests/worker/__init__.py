@@ -1,0 +1,1 @@
+"""The worker's tools, its workspace and its commands."""
