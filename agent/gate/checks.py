@@ -1,0 +1,81 @@
+"""Running the checks: each command by the shell, in the repository, without keys and without a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.domain.events import CheckEnded, Listener
+from agent.domain.output import fold_output
+from agent.domain.text import one_line
+from agent.gate.protocol import CheckResult
+from agent.gate.runners import failing_part, nothing_ran, summary
+from agent.worker.shell import Completed, clean_environment, run_command
+
+_RED_OUTPUT = 6_000
+_GREEN_OUTPUT = 1_000
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+_NAME_WIDTH = 60
+_NO_MODULE = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
+
+
+def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: Listener) -> tuple[CheckResult, ...]:
+    """Run `commands` in `root`, in order, at most `timeout` seconds each, and tell `listen` of each as it ends.
+
+    A red check doesn't keep the next ones from running, so that all that is wrong is known at once; after one that timed
+    out or whose program is missing the rest are left out. A check that started a test runner without a single test
+    having run is red. Raises AgentctlError where no process can be started.
+    """
+    environment = clean_environment(os.environ)
+    results: list[CheckResult] = []
+    for command in commands:
+        completed = run_command(command, cwd=root, env=environment, timeout=timeout)
+        result = _judge(command, completed, timeout)
+        results.append(result)
+        listen(CheckEnded(command, result.ok, result.summary, result.seconds))
+        if completed.timed_out or result.missing:
+            break
+    return tuple(results)
+
+
+def _judge(command: str, completed: Completed, timeout: float) -> CheckResult:
+    output, code, seconds = completed.output, completed.code, completed.seconds
+    if completed.timed_out:
+        return CheckResult(command, ok=False, summary=f"timed out after {timeout:g} s", output=fold_output(output, _RED_OUTPUT), seconds=seconds)
+    absent = _missing_program(command, code, output)
+    if absent:
+        said = f"{one_line(absent, _NAME_WIDTH)} can't be run here: it isn't installed, or not executable"
+        return CheckResult(command, ok=False, summary=said, output=fold_output(output, _RED_OUTPUT), seconds=seconds, missing=True)
+    ok = code == 0 and not nothing_ran(output, code)
+    shown = fold_output(output, _GREEN_OUTPUT) if ok else failing_part(output, _RED_OUTPUT)
+    return CheckResult(command, ok=ok, summary=summary(output, code, seconds), output=shown, seconds=seconds)
+
+
+def _missing_program(command: str, code: int | None, output: str) -> str:
+    """The word of `command` that names no program here, or "".
+
+    The shell says so with exit code 126 or 127 and a message of its own; a script in the check that misses a program
+    exits so too, but then the message names the script first. Python says it of the module after `-m`.
+    """
+    if not code:
+        return ""
+    words = _words(command)
+    module = _NO_MODULE.search(output)
+    if module and "-m" in words and module[1] in words:
+        return module[1]
+    if code not in {_NOT_EXECUTABLE, _NOT_FOUND}:
+        return ""
+    said = [line for line in output.splitlines() if re.match(r"(?:\S*/)?\w*sh: ", line)]
+    return next((word for word in words if any(f": {word}: " in line for line in said)), "")
+
+
+def _words(command: str) -> list[str]:
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    try:
+        return list(words)
+    except ValueError:  # an open quote: the shell reports that itself
+        return command.split()

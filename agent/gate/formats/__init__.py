@@ -1,0 +1,1 @@
+"""How test runners write: one file for each family of them, all behind `Runner`."""

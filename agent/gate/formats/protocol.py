@@ -1,0 +1,61 @@
+"""What a known test runner is to the gate: how it counts, and where in its output it says what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a runner says it did, in tests; in `unit`s where it counts something else (go: packages).
+
+    `errors` are tests or files that could not be run; todo tests count as skipped.
+    """
+
+    runner: str
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    xfailed: int = 0
+    xpassed: int = 0
+    deselected: int = 0
+    unit: str = ""
+
+    @property
+    def ran(self) -> int:
+        """How many really ran: skipped and deselected ones verified nothing."""
+        return self.passed + self.failed + self.errors + self.xfailed + self.xpassed
+
+    def __add__(self, other: Counts) -> Counts:
+        names = self.runner.split(", ")
+        return Counts(
+            runner=self.runner if other.runner in names else f"{self.runner}, {other.runner}",
+            passed=self.passed + other.passed,
+            failed=self.failed + other.failed,
+            errors=self.errors + other.errors,
+            skipped=self.skipped + other.skipped,
+            xfailed=self.xfailed + other.xfailed,
+            xpassed=self.xpassed + other.xpassed,
+            deselected=self.deselected + other.deselected,
+            unit=self.unit if self.unit == other.unit else "",
+        )
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One test runner. Both functions take output without colours and never raise.
+
+    `counts` gives one value for each total that the runner printed (a run under tox prints several); `failing` the part
+    that says what failed, "" where there is none.
+    """
+
+    name: str
+    counts: Callable[[str], list[Counts]]
+    failing: Callable[[str], str]
+
+
+def number(words: Mapping[str, int], *names: str) -> int:
+    """The sum of what `words` holds under `names`."""
+    return sum(words.get(name, 0) for name in names)
