@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.domain.config import Config
 from agent.domain.lesson import Lesson
+from agent.domain.message import Told
 from agent.domain.names import NoteName, Outcome, StepId
 from agent.domain.todo import Item, Standing, standings
 
@@ -69,13 +70,15 @@ class History:
     """What the log up to a commit says.
 
     `records`: every step ever, by time, undone ones too. `arrival`: for each item's id its place in the order of arrival.
-    `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see.
+    `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see. `told`: what
+    commits' trailers say of their steps.
     """
 
     records: tuple[Record, ...] = ()
     arrival: Mapping[str, int] | None = None
     since: tuple[Commit, ...] = ()
     merged: tuple[NoteName, ...] = ()
+    told: Mapping[StepId, Told] = field(default_factory=dict)
     shallow: bool = False
 
     def attempts_at(self, item: str) -> tuple[Record, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 from agent.domain.names import Outcome, StepId
 from agent.domain.note import Note, first_paragraph
 from agent.domain.usage import Usage
 
-_STEP = re.compile(r"^[ \t>*-]*Agent-Step: (\S+)[ \t]*$", re.MULTILINE)
+_TRAILER = re.compile(r"^[ \t>*-]*Agent-(Step|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
+_TOKENS = re.compile(r"(\d+) in, (\d+) cached, (\d+) out")
+_COST = re.compile(r"(?:(\d+\.\d+)|unknown) USD")
 _FOREIGN = re.compile(r"^\s*(?:Agent-[A-Za-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)\s*:.*$", re.MULTILINE | re.IGNORECASE)
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _REVERT_LINE = re.compile(r"^\s*(?:This reverts commit .*|reversing\s+changes made to .*|Revert \".*\")$", re.MULTILINE)
@@ -46,10 +49,46 @@ def usd_text(spent: Usage) -> str:
     return "unknown" if spent.usd is None else f"{spent.usd:.4f}"
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a message's trailers say of one step; `usage` is None where they tell no tokens."""
+
+    step: StepId
+    outcome: Outcome | None = None
+    model: str = ""
+    usage: Usage | None = None
+
+
+def told_in(message: str) -> tuple[Told, ...]:
+    """The steps whose trailers stand anywhere in `message`: one for a step's own, several for a squash."""
+    found: dict[StepId, Told] = {}
+    current: StepId | None = None
+    for key, value in _TRAILER.findall(message):
+        if key == "Step":
+            current = StepId.parse(value)
+            if current is not None:
+                found.setdefault(current, Told(current))
+        elif current is not None:
+            found[current] = _with(found[current], key, value)
+    return tuple(found.values())
+
+
+def _with(told: Told, key: str, value: str) -> Told:
+    if key == "Outcome" and value in set(Outcome):
+        return replace(told, outcome=Outcome(value))
+    if key == "Model":
+        return replace(told, model=value)
+    usage = told.usage or Usage()
+    if key == "Tokens" and (match := _TOKENS.fullmatch(value)):
+        return replace(told, usage=replace(usage, input=int(match[1]), cached=int(match[2]), output=int(match[3])))
+    if key == "Cost" and (match := _COST.fullmatch(value)):
+        return replace(told, usage=replace(usage, usd=float(match[1]) if match[1] else None))
+    return told
+
+
 def steps_in(message: str) -> tuple[StepId, ...]:
     """The ids of all steps whose trailer stands anywhere in `message`."""
-    found = (StepId.parse(text) for text in _STEP.findall(message))
-    return tuple(dict.fromkeys(step for step in found if step is not None))
+    return tuple(told.step for told in told_in(message))
 
 
 def reverted_commits(message: str) -> tuple[str, ...]:
@@ -60,6 +99,6 @@ def reverted_commits(message: str) -> tuple[str, ...]:
 def reason_of(message: str) -> str:
     """Why a revert was made: its message without what git writes by itself; the subject where nothing else is there."""
     subject, _, body = message.strip().partition("\n")
-    own = "\n".join(line for line in _REVERT_LINE.sub("", body).split("\n") if not _STEP.match(line))
+    own = "\n".join(line for line in _REVERT_LINE.sub("", body).split("\n") if not _TRAILER.match(line))
     own = "\n".join(line for line in own.split("\n") if not line.startswith(("Agent-", "Signed-off-by:"))).strip()
     return own or subject.strip()

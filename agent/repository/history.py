@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from agent.domain.memory import Commit, History, Record
-from agent.domain.message import steps_in
-from agent.domain.names import NoteName
+from agent.domain.message import Told, told_in
+from agent.domain.names import NoteName, Outcome, StepId
+from agent.domain.usage import Usage
 from agent.durable import write_whole
 from agent.repository.repo import FOLDER, Repo
 
@@ -26,14 +28,14 @@ _MOST_SINCE = 200
 
 @dataclass(frozen=True)
 class Fact:
-    """What one commit did to `.agent/`: paths added and deleted (inside it), step trailers; `message` where it took a note away."""
+    """What one commit did to `.agent/`: paths added and deleted (inside it), its step trailers; `message` where it took a note away."""
 
     commit: str
     author: str
     time: int
     added: tuple[str, ...]
     deleted: tuple[str, ...]
-    steps: tuple[str, ...]
+    told: tuple[Told, ...]
     message: str
 
     @property
@@ -47,20 +49,19 @@ def read_history(repo: Repo, commit: str, notes: Sequence[NoteName], letter: Not
     facts = _facts(repo, commit)
     adding: dict[str, list[Fact]] = {}
     deleting: dict[str, list[Fact]] = {}
-    told: dict[str, Fact] = {}
     for fact in facts:
         for path in fact.added:
             adding.setdefault(path, []).append(fact)
         for path in fact.deleted:
             deleting.setdefault(path, []).append(fact)
-        for step in fact.steps:
-            told.setdefault(step, fact)
-    records = _records(notes, adding, deleting, told)
+    told = {one.step: (one, fact) for fact in sorted(facts, key=lambda fact: fact.order, reverse=True) for one in fact.told}
     since, fresh = _since(repo, commit, adding.get(letter.path, ()) if letter else ())
     merged = tuple(name for name in notes if name != letter and fresh and all(fact.commit in fresh for fact in adding.get(name.path, ())))
+    records = _records(notes, adding, deleting, told)
     brought = {fact.commit for fact in facts if _brought_note(fact)}
     return History(
         records=tuple(records),
+        told={step: one for step, (one, _) in told.items()},
         arrival=_arrival(adding),
         since=tuple(one for one in since if one.id not in brought),
         merged=merged if letter else (),
@@ -69,28 +70,32 @@ def read_history(repo: Repo, commit: str, notes: Sequence[NoteName], letter: Not
 
 
 def _brought_note(fact: Fact) -> bool:
-    return any(NoteName.parse(path) for path in fact.added) or bool(fact.steps)
+    return any(NoteName.parse(path) for path in fact.added) or bool(fact.told)
 
 
 def _records(
-    notes: Sequence[NoteName], adding: Mapping[str, list[Fact]], deleting: Mapping[str, list[Fact]], told: Mapping[str, Fact]
+    notes: Sequence[NoteName],
+    adding: Mapping[str, list[Fact]],
+    deleting: Mapping[str, list[Fact]],
+    told: Mapping[StepId, tuple[Told, Fact]],
 ) -> list[Record]:
-    """A record for each step that is there, was there and is gone, or is told of by a trailer alone."""
+    """A record for each step that is there, was there and is gone, or is told of by a trailer alone (a squash of step and revert)."""
     here = set(notes)
-    steps = {str(name.step) for name in here}
-    records = {name: Record(name, _newest(adding.get(name.path, ()), told.get(str(name.step)))) for name in notes}
-    for path in adding:
+    records = {name: Record(name, _newest(adding.get(name.path, ()), told.get(name.step))) for name in notes}
+    for path, facts in adding.items():
         name = NoteName.parse(path)
-        if name is None or name in here:
-            continue
-        takers = sorted(deleting.get(path, ()), key=lambda fact: fact.order)
-        records[name] = Record(name, _newest(adding[path], None), undone=True, undone_by=_commit(takers[-1]) if takers else None)
-        steps.add(str(name.step))
+        if name is not None and name not in here:
+            takers = sorted(deleting.get(path, ()), key=lambda fact: fact.order)
+            records[name] = Record(name, _newest(facts, None), undone=True, undone_by=_commit(takers[-1]) if takers else None)
+    known = {name.step for name in records}
+    for step, (one, fact) in told.items():
+        if step not in known and one.outcome is not None:
+            records[NoteName(step, one.outcome)] = Record(NoteName(step, one.outcome), fact.commit, undone=True)
     return [records[name] for name in sorted(records)]
 
 
-def _newest(facts: Iterable[Fact], otherwise: Fact | None) -> str | None:
-    newest = max(facts, key=lambda fact: fact.order, default=otherwise)
+def _newest(facts: Iterable[Fact], otherwise: tuple[Told, Fact] | None) -> str | None:
+    newest = max(facts, key=lambda fact: fact.order, default=otherwise[1] if otherwise else None)
     return newest.commit if newest else None
 
 
@@ -146,13 +151,29 @@ def _cached(repo: Repo, cache: Path, commit: str) -> tuple[str | None, list[Fact
             return None, []
         if known != commit and repo.git.status("merge-base", "--is-ancestor", known, commit) != 0:
             return None, []
-        return known, [Fact(a, b, c, tuple(d), tuple(e), tuple(f), g) for a, b, c, d, e, f, g in stored["facts"]]
+        return known, [_from_list(row) for row in stored["facts"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None, []
 
 
 def _as_list(fact: Fact) -> list[object]:
-    return [fact.commit, fact.author, fact.time, fact.added, fact.deleted, fact.steps, fact.message]
+    told = [
+        [str(one.step), one.outcome, one.model, one.usage and [one.usage.usd, one.usage.input, one.usage.cached, one.usage.output]]
+        for one in fact.told
+    ]
+    return [fact.commit, fact.author, fact.time, fact.added, fact.deleted, told, fact.message]
+
+
+def _from_list(row: Sequence[Any]) -> Fact:
+    commit, author, time, added, deleted, told, message = row
+    return Fact(commit, author, time, tuple(added), tuple(deleted), tuple(_told(*one) for one in told), message)
+
+
+def _told(step: str, outcome: str | None, model: str, usage: Sequence[Any] | None) -> Told:
+    known = StepId.parse(step)
+    if known is None:
+        raise ValueError(step)
+    return Told(known, Outcome(outcome) if outcome else None, model, Usage(*usage) if usage else None)
 
 
 def _scan(repo: Repo, revisions: str) -> list[Fact]:
@@ -176,5 +197,5 @@ def _fact(base: str, identity: str, author: str, time: int, message: str, files:
         if path:
             (added if letter == "A" else deleted).append(path.removeprefix(base))
     took_note = any(path.startswith("notes/") for path in deleted)
-    steps = tuple(str(step) for step in steps_in(message)) if "Agent-Step:" in message else ()
-    return Fact(identity, author, time, tuple(added), tuple(deleted), steps, message.strip() if took_note else "")
+    told = told_in(message) if "Agent-Step:" in message else ()
+    return Fact(identity, author, time, tuple(added), tuple(deleted), told, message.strip() if took_note else "")

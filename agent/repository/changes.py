@@ -1,0 +1,69 @@
+"""What differs between two trees, as the gate wants to know it."""
+
+from __future__ import annotations
+
+import os
+
+from agent.domain.change import GITLINK, AddedLines, Change, Kind
+from agent.repository.repo import Repo
+
+_KINDS: dict[str, Kind] = {"A": "added", "D": "deleted"}
+
+
+def changes_between(repo: Repo, old: str, new: str) -> tuple[Change, ...]:
+    """The files that differ between two commits or trees, by path relative to the repository's top."""
+    raw = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", old, new))
+    fields = raw.split("\0")
+    meta: dict[str, tuple[str, str, str]] = {}
+    lines: dict[str, tuple[int | None, int | None]] = {}
+    at = 0
+    while at < len(fields) and fields[at]:
+        if fields[at].startswith(":"):
+            old_mode, mode, _, blob, letter = fields[at].removeprefix(":").split(" ")
+            meta[fields[at + 1]] = (old_mode if letter == "D" else mode, blob, letter)
+            at += 2
+            continue
+        added, deleted, path = fields[at].split("\t", 2)
+        lines[path] = (None, None) if added == "-" else (int(added), int(deleted))
+        at += 1
+    sizes = _sizes(repo, [blob for mode, blob, letter in meta.values() if letter != "D" and mode != GITLINK])
+    return tuple(_change(path, told, lines.get(path, (0, 0)), sizes) for path, told in sorted(meta.items()))
+
+
+def _change(path: str, told: tuple[str, str, str], lines: tuple[int | None, int | None], sizes: dict[str, int]) -> Change:
+    mode, blob, letter = told
+    return Change(
+        path=path,
+        kind=_KINDS.get(letter, "modified"),
+        added_lines=lines[0],
+        deleted_lines=lines[1],
+        bytes=sizes.get(blob, 0),
+        mode=mode,
+    )
+
+
+def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:
+    if not blobs:
+        return {}
+    out = repo.git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin="\n".join(blobs).encode() + b"\n")
+    return {
+        line.split(" ")[0]: int(line.split(" ")[1]) for line in out.decode().splitlines() if line.count(" ") == 1 and not line.endswith("missing")
+    }
+
+
+def added_lines(repo: Repo, old: str, new: str) -> AddedLines:
+    """The lines that `new` adds, by path: (line number, text). Binary files have none."""
+    out = repo.git.run(
+        "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new
+    )
+    found: dict[str, list[tuple[int, str]]] = {}
+    path, line = "", 0
+    for text in out.decode("utf-8", "replace").split("\n"):
+        if text.startswith("+++ "):
+            path = text[6:].rstrip("\t") if text.startswith("+++ b/") else ""
+        elif text.startswith("@@ "):
+            line = int(text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0])
+        elif text.startswith("+") and path:
+            found.setdefault(path, []).append((line, text[1:]))
+            line += 1
+    return found

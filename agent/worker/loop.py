@@ -1,0 +1,190 @@
+"""The built-in worker: a plain loop of model call and tool calls until it finishes, asks, gives up or meets a limit."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agent.domain.brief import Brief
+from agent.domain.chat import Reply, Request, ToolCall
+from agent.domain.events import Called, Listener, Said, ToolBegan, ToolEnded
+from agent.domain.text import one_line
+from agent.domain.usage import NOTHING, Usage
+from agent.model.errors import Kind, ModelError
+from agent.model.protocol import Model, Price
+from agent.worker.conversation import Conversation
+from agent.worker.protocol import Ending, Report
+from agent.worker.tools.base import Desk, Result, Tool, perform, prepare
+
+_MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
+_MARGIN = 1.05  # the estimate of a request's tokens may be this much too low
+_PATIENCE = 3  # useless replies in a row before the session ends
+
+_NO_TOOL = "You called no tool. Go on with the tools; when the work is done and tested, call `finish`; if only a person can decide, call `ask`."
+_CUT_OFF = (
+    "Your reply was cut off at its length limit, so none of its calls was run. Make smaller calls: several short edits in place of one long write."
+)
+_NOT_RUN = "Not run: the session had ended with the call before this one."
+_NO_ROOM = "The conversation no longer fits the model's window. Split the item: each part must be readable and testable on its own."
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a session may use. `usd` counts only where the model's price is known; `seconds` of wall time."""
+
+    calls: int
+    usd: float
+    seconds: float
+
+
+class Loop:
+    """A session of the built-in worker (see `agent.worker.protocol.Session`).
+
+    `charge` is called with each call's usage before its reply is acted on; `checkpoint` after each tool that may have changed the tree.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        brief: Brief,
+        tools: Mapping[str, Tool],
+        desk: Desk,
+        allowance: Allowance,
+        *,
+        count: Callable[[str], int],
+        charge: Callable[[Usage], None],
+        checkpoint: Callable[[], None],
+        listen: Listener,
+        changing: frozenset[str] = frozenset({"edit", "write", "run"}),
+    ) -> None:
+        self._model = model
+        self._tools = tools
+        self._desk = desk
+        self._allowance = allowance
+        self._charge = charge
+        self._checkpoint = checkpoint
+        self._listen = listen
+        self._changing = changing
+        self._conversation = Conversation(brief.system, brief.task, count)
+        self._specs = tuple(tool.spec for tool in tools.values())
+        self._fixed = count(json.dumps([[spec.name, spec.description, dict(spec.parameters)] for spec in self._specs]))
+        self._spent = NOTHING
+        self._calls = 0
+        self._useless = 0
+        self._began = time.monotonic()
+
+    def work(self, feedback: str | None) -> Report:
+        """Work until the session ends or says it is finished. Raises ModelError where the model can't go on for now."""
+        self._reopen(feedback)
+        while True:
+            stop = self._over()
+            if stop:
+                return self._report(Ending.LIMIT, stop)
+            reply = self._ask()
+            if reply is not None:
+                self._act(reply)
+            if self._desk.ending is not None:
+                return self._report(self._desk.ending, self._desk.note, self._desk.letter)
+            if self._useless >= _PATIENCE:
+                said = f" Its last words: {one_line(reply.text, 300)}" if reply and reply.text.strip() else ""
+                return self._report(Ending.GAVE_UP, f"The worker stopped working: {_PATIENCE} replies in a row led nowhere.{said}")
+
+    def _reopen(self, feedback: str | None) -> None:
+        self._desk.ending = None
+        if feedback is not None:
+            self._conversation.told(feedback)
+
+    def _over(self) -> str:
+        """Why no further call may be made; "" where one may. Money is checked with the worst case of the next call."""
+        allowance = self._allowance
+        if self._calls >= allowance.calls:
+            return f"The step used all {allowance.calls} model calls that it may make (limits.calls)."
+        if time.monotonic() - self._began >= allowance.seconds:
+            return f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
+        if not self._conversation.fit(self._room()):
+            return _NO_ROOM
+        price = self._model.price
+        if price is not None and (self._spent.usd or 0.0) + self._worst(price) > allowance.usd:
+            spent = f"{self._spent.usd or 0.0:.4f} USD"
+            return f"The step spent {spent}, and one more call could pass the {allowance.usd:g} USD that it may cost (limits.usd)."
+        return ""
+
+    def _room(self) -> int:
+        return int((self._model.limits.window - self._reply_tokens() - self._fixed) / _MARGIN)
+
+    def _reply_tokens(self) -> int:
+        limits = self._model.limits
+        return min(_MOST_REPLY, limits.max_output, max(1, limits.window // 2))
+
+    def _worst(self, price: Price) -> float:
+        sent = (self._conversation.tokens + self._fixed) * _MARGIN
+        return (sent * price.input + self._reply_tokens() * price.output) / 1_000_000
+
+    def _ask(self) -> Reply | None:
+        """One model call; None where the reply was no use and the model was told so. Whatever it cost is charged."""
+        self._calls += 1
+        try:
+            reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens()))
+        except ModelError as error:
+            self._pay(error.spent)
+            if error.kind is not Kind.MEND:
+                raise
+            self._useless += 1
+            if self._useless >= _PATIENCE:
+                raise
+            self._conversation.told(f"That reply could not be used: {error.message}")
+            return None
+        self._pay(reply.usage)
+        return reply
+
+    def _pay(self, usage: Usage) -> None:
+        self._charge(usage)
+        self._spent = self._spent + usage
+        self._listen(Called(self._calls, usage, self._spent))
+
+    def _act(self, reply: Reply) -> None:
+        if reply.text.strip():
+            self._listen(Said(reply.text))
+        if reply.finish == "length":
+            self._conversation.heard(reply, ())
+            self._conversation.told(_CUT_OFF)
+            self._useless += 1
+            return
+        self._conversation.heard(reply, reply.calls)
+        if not reply.calls:
+            self._conversation.told(_NO_TOOL)
+            self._useless += 1
+            return
+        useful = [self._perform(call) for call in reply.calls]
+        self._useless = 0 if any(useful) else self._useless + 1
+
+    def _perform(self, call: ToolCall) -> bool:
+        """Run one call and answer it; whether it was a call that could be run."""
+        if self._desk.ending is not None:
+            self._conversation.answered(call, _NOT_RUN)
+            return True
+        ready = prepare(self._tools, call)
+        if isinstance(ready, Result):
+            self._listen(ToolEnded(call.name, ok=False, result=ready.shown, seconds=0.0))
+            self._conversation.answered(call, ready.text)
+            return False
+        self._listen(ToolBegan(call.name, ready.tool.brief(ready.args)))
+        began = time.monotonic()
+        result = perform(ready, self._desk)
+        self._listen(ToolEnded(call.name, ok=result.ok, result=result.shown, seconds=time.monotonic() - began))
+        self._conversation.answered(call, result.text)
+        if call.name in self._changing:
+            self._checkpoint()
+        return True
+
+    def _report(self, ending: Ending, note: str, letter: str = "") -> Report:
+        return Report(
+            ending=ending,
+            note=note,
+            letter=letter,
+            lessons=tuple(self._desk.lessons),
+            proposals=tuple(self._desk.proposals),
+            usage=self._spent,
+        )
