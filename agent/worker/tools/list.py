@@ -1,0 +1,110 @@
+"""`list`: a folder's tree in short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.domain.chat import ToolSpec
+from agent.domain.text import left_out, one_line, plain
+from agent.worker.files import Refusal
+from agent.worker.tools.base import NUMBER, TEXT, Args, Desk, Result, number, schema, text
+from agent.worker.workspace import Place, Workspace
+
+_DEPTH = 2
+_ENTRIES = 60
+_LINES = 250
+
+
+class List:
+    """Over what git tracks or doesn't ignore; what is deeper is counted."""
+
+    spec = ToolSpec(
+        "list",
+        f"Show a folder's files as a tree, with sizes. depth: levels, default {_DEPTH}",
+        schema({}, {"path": TEXT, "depth": NUMBER}),
+    )
+
+    def brief(self, args: Args) -> str:
+        return one_line(text(args, "path") or ".")
+
+    def run(self, args: Args, desk: Desk) -> Result:
+        place = desk.workspace.readable(text(args, "path") or ".")
+        if place.real.is_file():
+            raise Refusal(f"{text(args, 'path')} is a file.", "Use read.")
+        tree = _tree(desk.workspace, place)
+        if not tree.total and place.path:
+            raise _nothing(desk.workspace, place, text(args, "path"))
+        lines = list(_lines(tree, place.real, number(args, "depth", _DEPTH), ""))
+        cut = [left_out(f"{len(lines) - _LINES} more lines") + " List a folder by itself."] if len(lines) > _LINES else []
+        return Result("\n".join([f"{plain(place.path) or '.'}/ {_files(tree.total)}", *lines[:_LINES], *cut]), shown=_files(tree.total))
+
+
+@dataclass
+class _Folder:
+    folders: dict[str, _Folder] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    submodules: list[str] = field(default_factory=list)
+    total: int = 0
+
+
+def _tree(workspace: Workspace, place: Place) -> _Folder:
+    tree = _Folder()
+    start = place.path + "/" if place.path else ""
+    for path in workspace.repo.files(place.path):
+        if path.startswith(start):
+            _folder(tree, path[len(start) :], 1).files.append(path.rpartition("/")[2])
+    for path in sorted(workspace.repo.gitlinks()):
+        if path.startswith(start):
+            _folder(tree, path[len(start) :], 0).submodules.append(path.rpartition("/")[2])
+    return tree
+
+
+def _folder(tree: _Folder, path: str, files: int) -> _Folder:
+    tree.total += files
+    for part in path.split("/")[:-1]:
+        tree = tree.folders.setdefault(part, _Folder())
+        tree.total += files
+    return tree
+
+
+def _nothing(workspace: Workspace, place: Place, path: str) -> Refusal:
+    if not place.real.is_dir():
+        near = workspace.nearest(place.path)
+        return Refusal(f"{path} doesn't exist.", f"Near it: {', '.join(near)}" if near else "List its parent.")
+    rule = workspace.repo.ignored([place.path]).get(place.path) if place.path not in workspace.repo.gitlinks() else "a submodule"
+    return Refusal(f"{path} holds nothing that git would keep{f' ({rule})' if rule else ''}.", "`run` with ls shows it all the same.")
+
+
+def _lines(tree: _Folder, real: Path, depth: int, indent: str) -> Iterator[str]:
+    entries = [*sorted(tree.folders), *sorted(tree.submodules), *sorted(tree.files)]
+    for name in entries[:_ENTRIES]:
+        shown = indent + plain(name).replace("\t", "\\u0009").replace("\n", "\\u000a")
+        if name in tree.submodules:
+            yield f"{shown}/ (a submodule)"
+        elif name not in tree.folders:
+            yield f"{shown} {_size(real / name)}"
+        elif depth > 1:
+            yield f"{shown}/"
+            yield from _lines(tree.folders[name], real / name, depth - 1, indent + "  ")
+        else:
+            yield f"{shown}/ {_files(tree.folders[name].total)}"
+    if len(entries) > _ENTRIES:
+        yield indent + left_out(f"{len(entries) - _ENTRIES} more entries")
+
+
+def _size(path: Path) -> str:
+    try:
+        if path.is_symlink():
+            return f"-> {plain(str(path.readlink()))}"
+        size = path.stat().st_size
+    except OSError:
+        return "(deleted)"
+    if size < 1000:  # noqa: PLR2004 - three digits
+        return str(size)
+    return f"{size / 1000:.1f}k" if size < 1_000_000 else f"{size / 1_000_000:.1f}M"  # noqa: PLR2004 - six digits
+
+
+def _files(total: int) -> str:
+    return f"({total:,} file{'' if total == 1 else 's'})"

@@ -1,0 +1,41 @@
+"""`run`: a command in the workspace's root."""
+
+from __future__ import annotations
+
+from agent.domain.chat import ToolSpec
+from agent.domain.output import fold_output
+from agent.domain.text import one_line
+from agent.worker.shell import Completed, run_command
+from agent.worker.tools.base import TEXT, Args, Desk, Result, number, required_text, schema, text
+
+_TIMEOUT = 120
+_LONGEST = 600
+_CHARACTERS = 8000
+_COMMAND = 100_000
+
+
+class Run:
+    """No input, no terminal; what the command leaves running ends with it."""
+
+    spec = ToolSpec(
+        "run",
+        f"Run a shell command in the root folder, without input or terminal; background processes end with it. timeout: seconds, default {_TIMEOUT}. "
+        "Move and delete files with it (mv, rm). Don't commit: agentctl does.",
+        schema({"command": TEXT}, {"timeout": {"type": "integer", "minimum": 1, "maximum": _LONGEST}}),
+    )
+
+    def brief(self, args: Args) -> str:
+        return one_line(text(args, "command"))
+
+    def run(self, args: Args, desk: Desk) -> Result:
+        command = required_text(args, "command", _COMMAND)
+        timeout = number(args, "timeout", _TIMEOUT)
+        done = run_command(command, cwd=desk.workspace.root, env=desk.env, timeout=timeout)
+        head = _head(done, timeout)
+        return Result(f"{head}\n{fold_output(done.output, _CHARACTERS) or '(no output)'}", ok=done.code == 0, shown=one_line(head))
+
+
+def _head(done: Completed, timeout: int) -> str:
+    if done.timed_out:
+        return f"Ended after {timeout} s, its time limit, with all it started. `timeout` may be at most {_LONGEST}."
+    return f"exit code {done.code} after {done.seconds:.1f} s"
