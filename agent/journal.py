@@ -16,7 +16,8 @@ class Entry:
     """A step under way. Paths are relative to the repository's top.
 
     `untracked` were there before the step and are the person's. `originals` says for each path that a tool wrote what it
-    held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran.
+    held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `landing` are agentctl's own
+    files of a commit that was about to be made.
     """
 
     step: str
@@ -25,6 +26,7 @@ class Entry:
     untracked: tuple[str, ...] = ()
     originals: Mapping[str, tuple[str, int] | None] = field(default_factory=dict)
     made: tuple[str, ...] = ()
+    landing: tuple[str, ...] = ()
 
 
 class Journal:
@@ -38,7 +40,9 @@ class Journal:
         try:
             stored = json.loads(self._path.read_text("utf-8"))
             originals = {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()}
-            return Entry(stored["step"], stored["item"], stored["base"], tuple(stored["untracked"]), originals, tuple(stored["made"]))
+            return Entry(
+                stored["step"], stored["item"], stored["base"], tuple(stored["untracked"]), originals, tuple(stored["made"]), tuple(stored["landing"])
+            )
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -8,12 +8,11 @@ from typing import TypeVar
 from agent.domain.config import Config, parse_config
 from agent.domain.frontmatter import BadFileError
 from agent.domain.lesson import parse_lesson
-from agent.domain.memory import History, Memory, Record
+from agent.domain.memory import Memory, Record
 from agent.domain.names import NoteName
 from agent.domain.note import Note, parse_note
-from agent.domain.todo import Item, in_order, parse_item
+from agent.domain.todo import parse_item
 from agent.errors import AgentctlError
-from agent.repository.history import read_history
 from agent.repository.repo import FOLDER, Entry, Repo
 
 GUIDES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -111,17 +110,6 @@ def last_letter(repo: Repo, memory: Memory) -> tuple[NoteName, Note] | None:
     return None
 
 
-def past(repo: Repo, memory: Memory) -> History:
-    """The history that goes with `memory`."""
-    letter = last_letter(repo, memory)
-    return read_history(repo, memory.commit, memory.notes, letter[0] if letter else None)
-
-
 def note_of(repo: Repo, record: Record) -> Note | None:
     """The note of a step, undone ones too (read from the commit that brought it)."""
     return read_notes(repo, record.commit, [record.name]).get(record.name) if record.commit else None
-
-
-def ordered_items(memory: Memory, history: History) -> list[Item]:
-    """The items as they are to be taken."""
-    return in_order(memory.items, history.arrival or {})

@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.durable import write_whole
 from agent.journal import Entry, Journal, with_original
 from agent.repository import snapshot
-from agent.repository.repo import Repo, changed_between
+from agent.repository.repo import FOLDER, Repo, changed_between
 
 
 class Workbench:
@@ -101,10 +101,12 @@ class Workbench:
         Where no commit comes of it, `files` are taken away again.
         """
         changed = list(changed_between(self.repo, self.entry.base, tree))
-        written = write_memory(self.repo, files)
-        commit, said = self.repo.commit([*changed, *written], message)
+        own = [memory_path(self.repo, path) for path, _ in files]
+        self._note(replace(self.entry, landing=tuple(own)))
+        write_memory(self.repo, files)
+        commit, said = self.repo.commit([*changed, *own], message)
         if commit is None:
-            for path in written:
+            for path in own:
                 (self.repo.top / path).unlink(missing_ok=True)
         return commit, said
 
@@ -112,13 +114,14 @@ class Workbench:
         """Make the tree what it was before the step; the attempt stays under its ref. Gives that ref, None where nothing had changed."""
         tree = self.tree(self._all_new())
         ref = None
-        changed = changed_between(self.repo, self.entry.base, tree)
+        base = self.repo.head() or self.entry.base  # a person may have committed meanwhile: that stays
+        changed = changed_between(self.repo, base, tree)
         if changed:
             ref = f"{snapshot.ATTEMPTS}{self.entry.step}"
-            snapshot.keep(self.repo, ref, tree, self.entry.base, f"attempt that did not land: {self.entry.step}")
-        self.repo.put_back([path for path, letter in changed.items() if letter != "A"], self.entry.base)
+            snapshot.keep(self.repo, ref, tree, base, f"attempt that did not land: {self.entry.step}")
+        self.repo.put_back([path for path, letter in changed.items() if letter != "A"], base)
         paths = list(self.entry.originals)
-        at_base = self.repo.blobs([f"{self.entry.base}:{path}" for path in paths])
+        at_base = self.repo.blobs([f"{base}:{path}" for path in paths])
         for path, tracked in zip(paths, at_base, strict=True):
             if tracked is None:
                 self._put_back_untracked(path, self.entry.originals[path])
@@ -160,10 +163,12 @@ def _parents(path: str) -> list[str]:
     return [str(folder) for folder in Path(path).parents if str(folder) != "."]
 
 
-def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> list[str]:
-    """Write `files` (path inside `.agent/`, text) into the work tree; gives their paths relative to the top."""
-    written = []
+def memory_path(repo: Repo, path: str) -> str:
+    """A path inside `.agent/` as one relative to the top."""
+    return f"{repo.prefix}{FOLDER}/{path}"
+
+
+def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> None:
+    """Write `files` (path inside `.agent/`, text) into the work tree."""
     for path, text in files:
-        write_whole(repo.root / ".agent" / path, text.encode("utf-8"))
-        written.append(f"{repo.prefix}.agent/{path}")
-    return written
+        write_whole(repo.root / FOLDER / path, text.encode("utf-8"))

@@ -171,7 +171,7 @@ def _lesson_block(title: str, text: str) -> str:
 def _plan(memory: Memory, history: History) -> str:
     """Numbers, what is blocked, and the next few: the same size whatever the list's length."""
     standing = memory.standings
-    ordered = in_order(memory.items, history.arrival or {})
+    ordered = in_order(memory.items, history.arrival)
     states = [standing.get(item.id, Standing()).state for item in ordered]
     numbers = ", ".join(f"{states.count(state)} {state}" for state in State if states.count(state))
     lines = [f"{len(ordered)} items: {numbers}." if ordered else "The list is empty."]

@@ -75,7 +75,7 @@ class History:
     """
 
     records: tuple[Record, ...] = ()
-    arrival: Mapping[str, int] | None = None
+    arrival: Mapping[str, int] = field(default_factory=dict)
     since: tuple[Commit, ...] = ()
     merged: tuple[NoteName, ...] = ()
     told: Mapping[StepId, Told] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,14 @@ class Usage:
             seconds=round(self.seconds + other.seconds, 3),
         )
 
+    @property
+    def priced(self) -> Usage:
+        """The same with an unknown price counted as nothing, for sums over many models."""
+        return self if self.usd is not None else replace(self, usd=0.0)
+
 
 def _add_usd(one: float | None, other: float | None) -> float | None:
-    """A sum with an unknown part is unknown, unless that part used nothing."""
+    """A sum with an unknown part is unknown."""
     if one is None or other is None:
         return None
     return round(one + other, 9)

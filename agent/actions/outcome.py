@@ -1,0 +1,111 @@
+"""From a report and a verdict to the note, the files and the message of a step's commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.domain.lesson import Lesson, render_lesson
+from agent.domain.memory import Memory
+from agent.domain.message import step_message
+from agent.domain.names import NoteName, Outcome, StepId, slug_with_tail
+from agent.domain.note import Note, render_note
+from agent.domain.output import fold_output
+from agent.domain.text import one_line
+from agent.domain.todo import Item, render_item, tidy_text, tidy_title
+from agent.domain.usage import Usage
+from agent.gate.protocol import CheckResult, Verdict
+from agent.worker.protocol import Proposed, Remembered, Report
+
+_EXCERPT = 1200  # characters of a red check's output in a note
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A note with its name, the files of its commit (path inside `.agent/`, text) and the commit's message."""
+
+    name: NoteName
+    note: Note
+    files: tuple[tuple[str, str], ...]
+    message: str
+
+
+def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[str, str]] = ()) -> Writing:
+    """The commit of a note: its file, `more` files, and the message with the trailers."""
+    name = NoteName(step, outcome)
+    return Writing(name, note, ((name.path, render_note(note, step)), *more), step_message(step, note, outcome))
+
+
+def landed(step: StepId, item: Item, report: Report, usage: Usage, model: str, checked: Sequence[str], memory: Memory) -> Writing:
+    """The write-up of a step whose gate is green, with the items and lessons that it leaves."""
+    note = Note.of(item.title, report.note, report.letter, usage, model, tuple(checked))
+    more = [*proposed_files(report.proposals, memory, step), *lesson_files(report.lessons, memory, step)]
+    return write_up(step, Outcome.DONE, note, more)
+
+
+def checked_lines(results: Sequence[CheckResult], red_before: frozenset[str]) -> tuple[str, ...]:
+    """One line a check for the note's head; a check that was red before the step is named as such."""
+    return tuple(f"{one_line(one.command, 100)}: {one.summary}" + (" (was red before)" if one.command in red_before else "") for one in results)
+
+
+def failed(
+    step: StepId, outcome: Outcome, item: Item, ending: Report, claimed: Report | None, verdict: Verdict | None, usage: Usage, model: str
+) -> Writing:
+    """The write-up of a step that didn't land: why, and the note and letter of what was last handed in (`claimed`), as a claim."""
+    parts = [_why(verdict) if verdict else "", ending.note]
+    if claimed:
+        parts.append(f"What the worker said it had done:\n\n{claimed.note}")
+    if ending.lessons:
+        parts.append("What it found out:\n\n" + "\n".join(f"- {lesson.title}: {' '.join(lesson.text.split())}" for lesson in ending.lessons))
+    checked = checked_lines(verdict.checks, frozenset()) if verdict else ()
+    note = Note.of(item.title, "\n\n".join(part for part in parts if part), claimed.letter if claimed else "", usage, model, checked)
+    return write_up(step, outcome, note)
+
+
+def _why(verdict: Verdict) -> str:
+    red = [check for check in verdict.checks if not check.ok]
+    lines = [f"- {finding}" for finding in verdict.findings] + [f"- `{check.command}`: {check.summary}" for check in red]
+    text = "The step did not land:\n\n" + "\n".join(lines)
+    if red and red[0].output:
+        text += f"\n\n```\n{fold_output(red[0].output, _EXCERPT).replace('```', chr(39) * 3)}\n```"
+    return text
+
+
+def asked(step: StepId, item: Item, report: Report, usage: Usage, model: str) -> Writing:
+    """The write-up of a step that stopped at a question: the item waits for a person."""
+    note = Note.of(item.title, f"A question to a person:\n\n{report.note}", report.letter, usage, model)
+    return write_up(step, Outcome.BLOCKED, note)
+
+
+def proposed_files(proposals: Sequence[Proposed], memory: Memory, step: StepId) -> list[tuple[str, str]]:
+    """Files of proposed items; a title that the list has already is not added twice."""
+    taken = {title_key(item.title) for item in memory.items}
+    files = []
+    for proposal in proposals:
+        title = tidy_title(proposal.title)
+        if not title or title_key(title) in taken:
+            continue
+        taken.add(title_key(title))
+        checks = (tidy_title(proposal.check),) if proposal.check.strip() else ()
+        item = Item(slug_with_tail(title, f"{step} {title}"), title, tidy_text(proposal.text), checks=checks)
+        files.append((item.path, render_item(item)))
+    return files
+
+
+def lesson_files(lessons: Sequence[Remembered], memory: Memory, step: StepId) -> list[tuple[str, str]]:
+    """Files of lessons; one that is there already in the same words is not added twice."""
+    taken = {(title_key(lesson.title), lesson.text) for lesson in memory.lessons}
+    files = []
+    for one in lessons:
+        title, text = tidy_title(one.title), tidy_text(one.text)
+        if not title or (title_key(title), text) in taken:
+            continue
+        taken.add((title_key(title), text))
+        lesson = Lesson(slug_with_tail(title, f"{step} {title}"), title, text)
+        files.append((lesson.path, render_lesson(lesson)))
+    return files
+
+
+def title_key(title: str) -> str:
+    """What makes two titles the same: their words, whatever case and spacing."""
+    return " ".join(tidy_title(title).casefold().split())

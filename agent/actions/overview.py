@@ -1,0 +1,121 @@
+"""Where things stand, as data: status, the list, the log, the cost. Their JSON forms are documented and stable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.actions.scene import Scene
+from agent.actions.spending import all_spending, grouped, total
+from agent.domain.memory import Record
+from agent.domain.names import NoteName, Outcome
+from agent.domain.note import Note
+from agent.domain.todo import Item, Standing, State, next_item, waiting_for
+from agent.domain.usage import NOTHING, Usage
+from agent.lock import holder
+from agent.store import read_notes
+
+
+@dataclass(frozen=True)
+class Row:
+    """An item as the list shows it. `why` says what it waits for, or why it is blocked."""
+
+    item: Item
+    standing: Standing
+    attempts: int
+    is_next: bool
+    why: str = ""
+
+
+def rows(scene: Scene) -> list[Row]:
+    """The whole list in order, done and dropped items where they were."""
+    standing = scene.memory.standings
+    following = next_item(scene.ordered, standing)
+    attempts: dict[str, int] = {}
+    for record in scene.history.records:
+        if record.name.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED):
+            attempts[record.name.step.name] = attempts.get(record.name.step.name, 0) + 1
+    reasons = _reasons(scene, standing)
+    found = []
+    for item in scene.ordered:
+        own = standing.get(item.id, Standing())
+        waiting = waiting_for(item, standing) if own.state is State.OPEN else ()
+        why = f"after {', '.join(waiting)}" if waiting else reasons.get(item.id, "")
+        found.append(Row(item, own, attempts.get(item.id, 0), item == following, why))
+    return found
+
+
+def _reasons(scene: Scene, standing: dict[str, Standing]) -> dict[str, str]:
+    """Why blocked items are blocked: what their last note says, in one line."""
+    names = [own.last for own in standing.values() if own.state is State.BLOCKED and own.last is not None]
+    return {name.step.name: _gist(note) for name, note in read_notes(scene.repo, scene.memory.commit, names).items()}
+
+
+def _gist(note: Note) -> str:
+    lines = [line.strip("- ") for line in note.text.split("\n") if line.strip() and not line.rstrip().endswith(":")]
+    return lines[0] if lines else ""
+
+
+@dataclass(frozen=True)
+class Where:
+    """What `status` says. `running` is the process at work in this work tree, `undone` the last step that was taken back."""
+
+    counts: dict[State, int]
+    following: Item | None
+    letter: tuple[NoteName, Note] | None
+    running: int | None
+    spent: Usage
+    undone: Record | None
+    blocked: tuple[Row, ...]
+
+
+def where(scene: Scene) -> Where:
+    """Where it stands at the scene's commit."""
+    listed = rows(scene)
+    undone = [record for record in scene.history.records if record.undone and record.name.outcome is Outcome.DONE]
+    return Where(
+        counts={state: sum(1 for row in listed if row.standing.state is state) for state in State},
+        following=next((row.item for row in listed if row.is_next), None),
+        letter=scene.letter,
+        running=holder(scene.repo.private),
+        spent=total(all_spending(scene)),
+        undone=undone[-1] if undone else None,
+        blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A step as the log shows it; `usage` is None where nothing is known of it (what people said by hand)."""
+
+    record: Record
+    usage: Usage | None
+
+
+def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
+    """All steps, newest first, of one item where it is named; undone ones too."""
+    sums = grouped(all_spending(scene), lambda one: one.step)
+    chosen = [record for record in scene.history.records if item is None or record.name.step.name == item]
+    return [Line(record, sums.get(str(record.name.step))) for record in reversed(chosen)]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What was spent, in all and by day (UTC), item and model."""
+
+    total: Usage
+    days: dict[str, Usage]
+    items: dict[str, Usage]
+    models: dict[str, Usage]
+    unpriced: int = 0
+
+
+def cost(scene: Scene) -> Cost:
+    """What was spent; reverted, failed and interrupted steps included."""
+    spending = all_spending(scene)
+    return Cost(
+        total=total(spending) if spending else NOTHING,
+        days=grouped(sorted(spending, key=lambda one: one.day), lambda one: one.day),
+        items=grouped(spending, lambda one: one.item),
+        models=grouped(spending, lambda one: one.model),
+        unpriced=sum(1 for one in spending if one.usage.usd is None),
+    )

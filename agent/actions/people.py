@@ -1,0 +1,113 @@
+"""What people say by hand: items added, done, reopened, dropped, and letters. Each is one commit of its own files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.actions.outcome import Writing, title_key, write_up
+from agent.actions.scene import Scene
+from agent.actions.workbench import memory_path, write_memory
+from agent.domain.message import step_message
+from agent.domain.names import Outcome, next_step_id, slug, slug_with_tail
+from agent.domain.note import Note
+from agent.domain.text import one_line
+from agent.domain.todo import Item, check_links, render_item, tidy_text, tidy_title
+from agent.errors import AgentctlError
+from agent.repository.repo import Repo
+
+
+@dataclass(frozen=True)
+class Landed:
+    """Files that a command added to `.agent/`; `commit` is None where they were only written (`--no-commit`)."""
+
+    paths: tuple[str, ...]
+    commit: str | None
+
+
+def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: bool) -> Landed:
+    """Write `files` (path inside `.agent/`, text), and commit just them. Raises AgentctlError where a hook refuses; the files are gone then."""
+    paths = tuple(memory_path(repo, path) for path, _ in files)
+    before = {path: (repo.top / path).read_bytes() if (repo.top / path).is_file() else None for path in paths}
+    write_memory(repo, files)
+    if not commit:
+        return Landed(paths, None)
+    made, said = repo.commit(paths, message)
+    if made is None:
+        for path, data in before.items():
+            (repo.top / path).unlink() if data is None else (repo.top / path).write_bytes(data)
+        raise AgentctlError(f"git made no commit: {one_line(said, 300) or 'nothing to commit'}", "mend what it names, or use --no-commit")
+    return Landed(paths, made)
+
+
+@dataclass(frozen=True)
+class NewItem:
+    """An item as a person or a planner wants it added."""
+
+    title: str
+    text: str = ""
+    checks: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    order: float | None = None
+    allow: tuple[str, ...] = ()
+
+
+def new_items(scene: Scene, wanted: Sequence[NewItem]) -> tuple[list[Item], list[str]]:
+    """`wanted` as items with ids that are free, and the titles that the list already has (those are left out).
+
+    Raises AgentctlError where an `after` names no item, or a title is empty.
+    """
+    taken = {item.id for item in scene.memory.items}
+    titles = {title_key(item.title) for item in scene.memory.items}
+    made: list[Item] = []
+    known: list[str] = []
+    for one in wanted:
+        title = tidy_title(one.title)
+        if not title:
+            raise AgentctlError("an item wants a title", 'agentctl todo add "TITLE"')
+        if title_key(title) in titles:
+            known.append(title)
+            continue
+        identity = slug(title)
+        if identity in taken:
+            identity = slug_with_tail(title, title)
+        taken.add(identity)
+        titles.add(title_key(title))
+        checks = tuple(check for check in map(tidy_title, one.checks) if check)
+        made.append(Item(identity, title, tidy_text(one.text), one.order, one.after, checks, one.allow))
+    check_links([*scene.memory.items, *made])
+    return made, known
+
+
+def add_items(scene: Scene, wanted: Sequence[NewItem], message: str, *, commit: bool = True) -> tuple[list[Item], list[str], Landed | None]:
+    """Add `wanted` to the list in one commit; items added, titles that were there already, and what landed (None: nothing to add)."""
+    items, known = new_items(scene, wanted)
+    if not items:
+        return [], known, None
+    return items, known, save(scene.repo, [(item.path, render_item(item)) for item in items], message, commit=commit)
+
+
+_WORDS = {Outcome.DONE: "Done by hand", Outcome.REOPENED: "Opened again", Outcome.DROPPED: "Dropped"}
+
+
+def say(scene: Scene, item: Item, outcome: Outcome, because: str, now: datetime, *, commit: bool = True) -> tuple[Writing, Landed]:
+    """Leave a person's note that makes `item` done, open again or dropped, with the reason."""
+    step = next_step_id(item.id, now, scene.latest)
+    reason = tidy_text(because)
+    note = Note.of(item.title, f"{_WORDS[outcome]}: {reason}" if reason else f"{_WORDS[outcome]}.")
+    writing = write_up(step, outcome, note)
+    return writing, save(scene.repo, writing.files, writing.message, commit=commit)
+
+
+def leave_letter(scene: Scene, text: str, now: datetime, *, commit: bool = True) -> tuple[Writing, Landed]:
+    """Leave a letter to the next session, as a note of its own. Raises AgentctlError where it is empty."""
+    letter = tidy_text(text)
+    if not letter:
+        raise AgentctlError("the letter is empty", 'agentctl note "what the next session should know"')
+    title = tidy_title(letter.split("\n", 1)[0])[:72] or "A letter"
+    step = next_step_id(slug(title), now, scene.latest)
+    note = Note.of("A letter from a person", "", letter)
+    writing = write_up(step, Outcome.LETTER, note)
+    message = step_message(step, Note.of(title, letter), Outcome.LETTER)
+    return Writing(writing.name, note, writing.files, message), save(scene.repo, writing.files, message, commit=commit)

@@ -1,0 +1,88 @@
+"""Before a step touches anything: pick up what a crash left, and refuse what is unsafe with the command that mends it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from agent.actions.workbench import Workbench
+from agent.domain.message import steps_in
+from agent.domain.text import one_line
+from agent.errors import AgentctlError
+from agent.journal import Journal
+from agent.repository.repo import FOLDER, Repo, Status
+
+
+def refuse_unsafe(repo: Repo) -> Status:
+    """The state of the work tree, if a step may begin in it. Raises AgentctlError that says what stands in the way."""
+    _refuse_unwritable(repo)
+    status = repo.status()
+    if status.head is None:
+        raise AgentctlError("there is no commit here yet, so nothing could be put back", "make a first commit (git commit), then try again")
+    if status.branch is None:
+        raise AgentctlError("HEAD is detached: no branch would hold the step's commit", "git switch -c NAME")
+    under_way = repo.operation()
+    if under_way:
+        raise AgentctlError(f"{under_way[0]} is under way", under_way[1])
+    _refuse_changes(status, repo.prefix)
+    if repo.identity() is None:
+        raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
+    _refuse_ignored(repo)
+    return status
+
+
+def _refuse_unwritable(repo: Repo) -> None:
+    for folder in (repo.root, repo.git_dir):
+        if not os.access(folder, os.W_OK):
+            raise AgentctlError(f"agentctl can't write to {folder}", "make it writable, or work in a clone of your own")
+
+
+def _refuse_changes(status: Status, prefix: str) -> None:
+    if status.unmerged:
+        raise AgentctlError(f"files are in conflict: {_named(status.unmerged)}", "resolve them and commit, then try again")
+    if status.staged:
+        raise AgentctlError(f"work is staged: {_named(status.staged)}", "git commit, or git restore --staged -- FILES")
+    if not status.modified:
+        return
+    own = [path for path in status.modified if path.startswith(f"{prefix}{FOLDER}/")]
+    if own:
+        raise AgentctlError(f"files in {FOLDER}/ differ from HEAD: {_named(own)}", f"git commit them, or take them back: git restore -- {own[0]}")
+    raise AgentctlError(f"tracked files are modified: {_named(status.modified)}", "git commit them, or put them aside: git stash")
+
+
+def _refuse_ignored(repo: Repo) -> None:
+    rules = repo.ignored([f"{FOLDER}/notes/new.md", f"{FOLDER}/todo/new.md"])
+    for path, rule in rules.items():
+        raise AgentctlError(f"git ignores {path.rpartition('/')[0]}/ ({rule}), so nothing there would be remembered", "take the rule out and commit")
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""  # noqa: PLR2004 - as many as one line holds
+    return ", ".join(one_line(path, 60) for path in paths[:3]) + more
+
+
+def recover(repo: Repo) -> str:
+    """Pick up what an earlier agentctl left when it died; gives one sentence about it, "" where there was nothing.
+
+    A step whose commit is there is finished; of any other the tree is put back and the work is kept under its ref. Where
+    somebody has moved HEAD since, nothing is touched and AgentctlError is raised.
+    """
+    journal = Journal(repo.private)
+    entry = journal.read()
+    if entry is None:
+        return ""
+    head = repo.head()
+    if head is not None and head != entry.base:
+        message = (repo.git.run("log", "-1", "--format=%B", head)).decode("utf-8", "replace")
+        if entry.step in {str(step) for step in steps_in(message)}:
+            Workbench(repo, journal, entry).close()
+            return f"an earlier agentctl died right after {entry.step} had landed; that step stands"
+        raise AgentctlError(
+            f"an earlier agentctl died during {entry.step}, and HEAD has moved since",
+            f"look at git status; its work is in refs/agentctl/wip/{entry.step}; when the tree is as you want it: agentctl doctor --fix",
+        )
+    for path in entry.landing:
+        (repo.top / path).unlink(missing_ok=True)
+    ref = Workbench(repo, journal, entry).put_back()
+    kept = f"; what it had done is kept in {ref}" if ref else ""
+    return f"an earlier agentctl died during {entry.step}: the tree is put back{kept}"

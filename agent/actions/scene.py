@@ -1,0 +1,113 @@
+"""A commit opened for reading: memory, history, the list in order, and the brief for an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.domain.brief import Brief, Sources, compose
+from agent.domain.memory import History, Memory
+from agent.domain.names import NoteName, StepId
+from agent.domain.note import Note
+from agent.domain.todo import Item, Standing, State, check_links, in_order, next_item, waiting_for
+from agent.errors import AgentctlError, Exit
+from agent.repository.history import read_history
+from agent.repository.repo import Repo
+from agent.store import last_letter, load, note_of, read_notes
+from agent.templates import template
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What one commit holds, and what the log says up to it. `ordered` are the items as they are to be taken."""
+
+    repo: Repo
+    memory: Memory
+    history: History
+    ordered: tuple[Item, ...]
+    letter: tuple[NoteName, Note] | None
+
+    def standing(self, identity: str) -> Standing:
+        """The standing of an item."""
+        return self.memory.standings.get(identity, Standing())
+
+    @property
+    def latest(self) -> StepId | None:
+        """The newest step id that history knows, undone ones too."""
+        ids = [record.name.step for record in self.history.records]
+        return max(ids) if ids else None
+
+
+def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
+    """The scene at `revision`. Raises AgentctlError where there is no such commit or no `.agent/` in it."""
+    commit = repo.resolve(revision)
+    if commit is None and revision == "HEAD":
+        raise AgentctlError("there is no commit here yet", "make a first commit, then: agentctl init")
+    if commit is None:
+        raise AgentctlError(f"{revision} names no commit", "git log shows what there is")
+    memory = load(repo, commit)
+    letter = last_letter(repo, memory)
+    history = read_history(repo, commit, memory.notes, letter[0] if letter else None)
+    return Scene(repo, memory, history, tuple(in_order(memory.items, history.arrival)), letter)
+
+
+def choose(scene: Scene, identity: str | None) -> Item:
+    """The item to work at: the one asked for, or the next. Raises AgentctlError that says why there is none (exit 3 or 6)."""
+    check_links(scene.memory.items)
+    if identity is None:
+        item = next_item(scene.ordered, scene.memory.standings)
+        if item is None:
+            raise _nothing_next(scene)
+        return item
+    found = find_item(scene, identity)
+    state = scene.standing(found.id).state
+    if state is not State.OPEN:
+        raise AgentctlError(f"{found.id} is {state}", f'agentctl todo reopen {found.id} --because "…"', Exit.PERSON_NEEDED)
+    waiting = waiting_for(found, scene.memory.standings)
+    if waiting:
+        raise AgentctlError(f"{found.id} waits for {', '.join(waiting)}", f"agentctl step {waiting[0]}", Exit.PERSON_NEEDED)
+    return found
+
+
+def find_item(scene: Scene, identity: str) -> Item:
+    """The item of that id, or the only one whose id begins so. Raises AgentctlError that names the nearest ones."""
+    exact = scene.memory.item(identity)
+    if exact is not None:
+        return exact
+    alike = [item for item in scene.memory.items if item.id.startswith(identity)] if identity else []
+    if len(alike) == 1:
+        return alike[0]
+    near = ", ".join(item.id for item in (alike or scene.ordered)[:5])
+    raise AgentctlError(f"{identity!r} is no item" if not alike else f"{identity!r} could be several items", f"agentctl todo; for example {near}")
+
+
+def _nothing_next(scene: Scene) -> AgentctlError:
+    states = {item.id: scene.standing(item.id).state for item in scene.ordered}
+    if not states:
+        return AgentctlError("the list is empty", "agentctl plan, or agentctl todo add TITLE", Exit.NOTHING_LEFT)
+    blocked = [identity for identity, state in states.items() if state is State.BLOCKED]
+    still_open = [identity for identity, state in states.items() if state is State.OPEN]
+    if not blocked and not still_open:
+        return AgentctlError(f"nothing is left to do: all {len(states)} items are done or dropped", "agentctl log", Exit.NOTHING_LEFT)
+    if blocked:
+        message = f"no item can be taken: {len(blocked)} blocked ({', '.join(blocked[:3])}), {len(still_open)} open behind them"
+        return AgentctlError(message, f'agentctl todo show {blocked[0]}, then agentctl todo reopen {blocked[0]} --because "…"', Exit.PERSON_NEEDED)
+    waiting = waiting_for(scene.memory.item(still_open[0]) or scene.ordered[0], scene.memory.standings)
+    return AgentctlError(
+        f"no item can be taken: {still_open[0]} waits for {', '.join(waiting)}",
+        f"agentctl todo show {waiting[0]}" if waiting else "agentctl todo",
+        Exit.PERSON_NEEDED,
+    )
+
+
+def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prompt: str = "system.md") -> Brief:
+    """The brief that a fresh session reads at this commit for `item` (None: for planning)."""
+    wanted = [scene.letter[0]] if scene.letter else []
+    wanted += list(scene.history.merged)
+    notes = read_notes(scene.repo, scene.memory.commit, wanted)
+    if item is not None:
+        for record in scene.history.records:
+            if record.name.step.name == item.id and (note := note_of(scene.repo, record)):
+                notes[record.name] = note
+    sources = Sources(template(prompt), scene.memory, scene.history, item, notes, scene.letter[0] if scene.letter else None)
+    return compose(sources, scene.memory.config.brief_tokens, count)

@@ -1,0 +1,48 @@
+"""The person's own settings: `~/.config/agentctl/config.yaml`, outside every repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.domain.frontmatter import read_mapping
+
+_KNOWN = ("model", "api_base", "key_env")
+
+
+@dataclass(frozen=True)
+class Personal:
+    """Which model where the repository names none, and where models are reached; empty means litellm's own default."""
+
+    model: str = ""
+    api_base: str = ""
+    key_env: str = ""
+
+
+def personal(environment: Mapping[str, str]) -> Personal:
+    """The person's settings; environment variables (AGENTCTL_API_BASE, AGENTCTL_KEY_ENV) win over the file. Raises BadFileError."""
+    stored = _read(_path(environment))
+    return Personal(
+        model=stored.model,
+        api_base=environment.get("AGENTCTL_API_BASE", "") or stored.api_base,
+        key_env=environment.get("AGENTCTL_KEY_ENV", "") or stored.key_env,
+    )
+
+
+def _path(environment: Mapping[str, str]) -> Path | None:
+    base = environment.get("XDG_CONFIG_HOME") or (os.path.join(environment["HOME"], ".config") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
+    return Path(base) / "agentctl" / "config.yaml" if base else None
+
+
+def _read(path: Path | None) -> Personal:
+    try:
+        text = path.read_text("utf-8") if path else ""
+    except (OSError, UnicodeDecodeError):
+        return Personal()
+    head = read_mapping(text, str(path))
+    for key in head.nodes:
+        if key not in _KNOWN:
+            raise head.bad(key, f"{key} is no setting", "the settings are " + ", ".join(_KNOWN))
+    return Personal(head.text("model") or "", head.text("api_base") or "", head.text("key_env") or "")
