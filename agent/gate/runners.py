@@ -18,7 +18,7 @@ _ENDING_LINES = 5
 
 # What runners print that have found nothing and print no total; PHPUnit, RSpec, CTest and .NET among them.
 _NOTHING = re.compile(
-    r"^\s*(?:No tests? (?:files? )?(?:found|ran|executed|were found|is available|to run)\b"
+    r"^[ \t]*(?:No tests? (?:files? )?(?:found|ran|executed|were found|is available|to run)\b"
     r"|no tests ran\b|NO TESTS RAN$|0 examples, 0 failures|collected 0 items$|testing: warning: no tests to run$)",
     re.MULTILINE,
 )
@@ -49,15 +49,12 @@ def summary(output: str, code: int | None, seconds: float) -> str:
     """One line of at most 100 columns: the totals, or the last line that says something, or the exit code. Safe to show."""
     text = _plain(output)
     total = _counts(text)
-    took = f" in {seconds:.1f} s"
-    ending = f" (exit {code})" if code else ""
-    if _nothing_ran(text, total, code):
-        without = _said(total) if total else []
-        return ", ".join(["no tests ran", *without]) + took + ending
-    if total is not None:
-        told = "" if total.failed or total.errors or total.xpassed else ending
-        return _totals(total) + took + told
-    return one_line(_last_telling(text, red=code != 0), _WIDTH) or f"exit {code}{took}"
+    took = f"in {seconds:.1f} s"
+    if total is None and not _nothing_ran(text, total, code):
+        return one_line(_last_telling(text, red=code != 0), _WIDTH) or f"exit {code} {took}"
+    told = total is not None and (total.failed or total.errors or total.xpassed)
+    ending = f" (exit {code})" if code and not told else ""
+    return one_line(f"{_totals(total) if total else 'no tests ran'} {took}{ending}", _WIDTH)
 
 
 def failing_part(output: str, budget: int) -> str:
@@ -90,12 +87,6 @@ def _plain(output: str) -> str:
 
 
 def _totals(total: Counts) -> str:
-    unit = f" {total.unit}{'s' if total.ran != 1 else ''}" if total.unit else ""
-    first, *rest = _said(total)
-    return ", ".join([first.replace(" ", f"{unit} ", 1), *rest])
-
-
-def _said(total: Counts) -> list[str]:
     words = (
         (total.failed, "failed"),
         (total.errors, "error" if total.errors == 1 else "errors"),
@@ -105,7 +96,10 @@ def _said(total: Counts) -> list[str]:
         (total.xpassed, "xpassed"),
     )
     said = [f"{count} {word}" for count, word in words if count]
-    return said if total.ran or not total.deselected else [*said, f"{total.deselected} deselected"]
+    if not total.ran:
+        return ", ".join(["no tests ran", *said, *([f"{total.deselected} deselected"] if total.deselected else [])])
+    unit = f" {total.unit}{'s' if total.ran != 1 else ''}" if total.unit else ""
+    return ", ".join([said[0].replace(" ", f"{unit} ", 1), *said[1:]])
 
 
 def _last_telling(text: str, *, red: bool) -> str:

@@ -9,7 +9,7 @@ from agent.gate.formats.protocol import Counts, Runner
 _GO_PACKAGE = re.compile(r"^(?:(ok) +\t\S+\t([^\n]*)|(FAIL)\t\S+(?:\t| \[)[^\n]*|(\?) +\t\S+\t\[no test files\])$", re.MULTILINE)
 _GO_TEST = re.compile(r"^--- (PASS|FAIL|SKIP): ", re.MULTILINE)
 _GO_RUN = re.compile(r"^=== RUN +\S", re.MULTILINE)
-_GO_NOISE = re.compile(r"(?:ok +\t|\? +\t|=== (?:RUN|PAUSE|CONT|NAME)|\s*--- (?:PASS|SKIP): |PASS$|coverage: )")
+_GO_NOISE = re.compile(r"(?:ok +\t|\? +\t|=== (?:RUN|PAUSE|CONT|NAME)| *--- (?:PASS|SKIP): |PASS$|coverage: )")
 _CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; (\d+) filtered out", re.MULTILINE)
 _NEXTEST = re.compile(r"^ *Summary \[[^\]\n]*\] +\d+(?:/\d+)? tests? run: ([^\n]*)$", re.MULTILINE)
 _CARGO_ERROR = re.compile(r"^error(?:\[E\d+\])?: ", re.MULTILINE)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from agent.gate.secrets import secrets
+
+A, H, N = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5x", "0123456789abcdef" * 4, "1234567890"
+# Put together here, so that no scanner takes this file for a leak.
+KEYS = {
+    "AWS": "AK" + "IAQ3EGHJ5KLMNP7RST",
+    "GitHub": "gh" + "p_" + A[:36],
+    "GitHub, fine": "github" + "_pat_" + A[:22] + "_" + A[:59],
+    "GitLab": "gl" + "pat-" + A[:20],
+    "Anthropic": "sk-" + "ant-api03-" + A[:60],
+    "OpenRouter": "sk-" + "or-v1-" + H,
+    "OpenAI": "sk-" + "proj-" + A[:60],
+    "OpenAI, old": "sk-" + A[:20] + "T3Blbk" + "FJ" + A[20:40],
+    "Groq": "gs" + "k_" + A[:52],
+    "Google": "AI" + "za" + A[:35],
+    "Google OAuth": "GOC" + "SPX-" + A[:28],
+    "Hugging Face": "h" + "f_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    "Slack": "xo" + "xb-" + N + "-" + N + "-" + A[:24],
+    "Slack webhook": "https://hooks.slack" + ".com/services/T0ABCDEFG/B0ABCDEFG/" + A[:24],
+    "Stripe": "sk" + "_live_" + A[:24],
+    "SendGrid": "S" + "G." + A[:22] + "." + A[:43],
+    "Twilio": "S" + "K" + H[:32],
+    "npm": "np" + "m_" + A[:36],
+    "PyPI": "py" + "pi-AgE" + A[:60],
+    "DigitalOcean": "do" + "p_v1_" + H,
+    "Databricks": "da" + "pi" + H[:32],
+    "Shopify": "shp" + "at_" + H[:32],
+    "Telegram": N + ":AA" + A[:33],
+    "Vault": "hv" + "s." + A[:24],
+    "Azure": "Account" + "Key=" + (A + A)[:86] + "==",
+    "age": "AGE-SECRET" + "-KEY-1" + A[:58].upper(),
+}
+INNOCENT = (
+    "token = os.environ['GITHUB_TOKEN']",
+    "sha256-" + H,
+    "integrity: sha512-" + A + "==",
+    "AK" + "IAIOSFODNN7EXAMPLE",
+    "gh" + "p_" + "x" * 36,
+    "password = getpass()",
+    "data:image/png;base64," + A * 4,
+    "commit " + H[:40],
+    "if text.startswith('-----BEGIN PRIVATE KEY-----'):",
+    "https://example.com/" + A,
+    "sk-learn, ask_live_question, desk-ant-hill",
+)
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("line", ["{}", "key = '{}'", '{{"key": "{}"}}', "KEY={} # mine", "curl -H 'Authorization: Bearer {}'"])
+def test_a_well_known_key_is_found_by_file_and_line_and_never_shown(kind: str, line: str) -> None:
+    (finding,) = secrets({"src/app.py": [(11, "import os"), (12, line.format(KEYS[kind]))]}, {})
+    assert finding.startswith("src/app.py:12 holds what looks like a")
+    assert KEYS[kind] not in finding
+    assert KEYS[kind][-12:] not in finding
+
+
+@pytest.mark.parametrize("line", INNOCENT)
+def test_what_only_looks_like_a_key_is_let_through(line: str) -> None:
+    assert secrets({"a.py": [(1, line)]}, {}) == ()
+
+
+def test_a_private_key_is_found_by_its_bytes_after_the_header() -> None:
+    header = "-----BEGIN " + "RSA PRIVATE KEY-----"
+    assert "id_rsa:1 holds what looks like a private key" in secrets({"id_rsa": [(1, header), (2, A[:64])]}, {})[0]
+    assert secrets({"one_line.py": [(1, f'KEY = "{header}\\n{A}\\n"')]}, {})
+    assert secrets({"pem.py": [(1, header), (2, "is what a key begins with")]}, {}) == ()
+
+
+def test_the_value_of_an_own_key_is_found_whatever_it_looks_like() -> None:
+    environment = {
+        "ACME_API_KEY": "correct horse battery",
+        "DB_PASSWORD": "hunter2",
+        "HOME": "/home/someone/far",
+        "GIT_ASKPASS_TOKEN_FILE": "/run/token/file",
+    }
+    (finding,) = secrets({"a.py": [(7, "send('correct horse battery')"), (8, "hunter2 /home/someone/far /run/token/file")]}, environment)
+    assert finding.startswith("a.py:7 holds what looks like the value of $ACME_API_KEY")
+    assert "horse" not in finding
