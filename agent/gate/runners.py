@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from itertools import islice
 from operator import add
 
 from agent.domain.output import fold_output
@@ -103,7 +104,8 @@ def _totals(total: Counts) -> str:
 
 
 def _last_telling(text: str, *, red: bool) -> str:
-    lines = [line for line in text.split("\n") if re.search(r"\w", line)][-_LAST_LINES:]
+    worded = (line for line in reversed(text.split("\n")) if re.search(r"\w", line))
+    lines = list(islice(worded, _LAST_LINES))[::-1]
     told = [line for line in lines if not _WRAPPER.match(line)]
     lines = told or (lines if red else [])
     telling = [line for line in lines if _TELLING.search(line)] if red else []

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import unicodedata
 from pathlib import Path
 
@@ -162,11 +163,12 @@ def test_a_failing_part_keeps_to_its_budget_and_to_the_last_line() -> None:
     assert part.endswith("1 failed in 3.00s")
 
 
-def test_case_92_a_long_repetitive_output_takes_no_long_time_to_read() -> None:
-    # 1.25 MiB is all that is kept of an output; a pattern that backtracks over it would take minutes.
-    for piece in ("\n", "=", " 9", "x > ", "1 passed, ", " 1 passing (", "a\n\n", "Tests: 1 passed, ", "ERROR [\t"):
-        text = f"a{piece * (1_310_720 // len(piece))}\nb"
-        assert summary(text, 1, 1.0)
+@pytest.mark.parametrize("piece", ["=", " 9", "x > ", " 1 passing (", "a\n\n\n", "Tests: 1 passed, ", "\n"])
+def test_case_92_the_longest_output_that_is_kept_is_read_in_no_time(piece: str) -> None:
+    text = f"a{piece * (1_310_720 // len(piece))}\nb"
+    began = time.process_time()
+    assert summary(text, 1, 1.0)
+    assert time.process_time() - began < 20  # a pattern that backtracks over it takes minutes
 
 
 PIECES = st.sampled_from([line for path in sorted(OUTPUTS.glob("*.txt")) for line in path.read_text(encoding="utf-8").split("\n")])
