@@ -1,0 +1,1 @@
+"""The gate, against what real runners and real processes do."""
