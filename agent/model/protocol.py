@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,18 +43,38 @@ class Endpoint:
     key_env: str | None = None
 
 
-class Model(Protocol):
-    """A model that can be asked. `complete` raises `agent.model.errors.ModelError` and nothing else."""
+class Model(AbstractContextManager["Model"], Protocol):
+    """A model that can be asked. `complete` and `check` raise `agent.model.errors.ModelError` and nothing else.
+
+    One conversation at a time; leaving a `with` block closes it.
+    """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name as the person wrote it, "anthropic/claude-sonnet-4-5" or "scripted:PATH"."""
+        ...
 
     @property
-    def limits(self) -> Limits: ...
+    def limits(self) -> Limits:
+        """What the model can hold, or a careful guess where nobody knows. Never waits and never fails."""
+        ...
 
     @property
-    def price(self) -> Price | None: ...
+    def price(self) -> Price | None:
+        """None where the price is unknown. Never waits and never fails."""
+        ...
 
-    def complete(self, request: Request) -> Reply: ...
+    def check(self) -> None:
+        """Say what is sure to fail (no key, no such provider) without asking the model anything."""
+        ...
 
-    def close(self) -> None: ...
+    def complete(self, request: Request) -> Reply:
+        """Ask once: exactly one request goes out, and no failure is tried again here."""
+        ...
+
+    def close(self) -> None:
+        """End it; may be called twice."""
+        ...
+
+
+OpenModel = Callable[[str, Task], Model]

@@ -1,0 +1,242 @@
+"""The model behind a process of its own, which may hang, spin or die without taking a step along."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import agent
+from agent.domain.chat import Reply, Request
+from agent.domain.redact import redact
+from agent.model import price, wire
+from agent.model.errors import Facts, Origin, error_for
+from agent.model.protocol import Endpoint, Limits, Model, Price, Task
+
+CALL_LIMIT = 600.0
+"""Seconds that one call may take."""
+
+START_LIMIT = 180.0
+"""Seconds that the process may take to import litellm: 4 of CPU, more on a busy or cold machine."""
+
+_GRACE = 10.0  # seconds beyond the call's own limit, which the process keeps itself unless it hangs
+_CHATTER = 8_192  # bytes of what libraries printed, kept for the message about a crash
+
+# -P and this instead of -m: the folder where agentctl was started, a stranger's repository, must not be on the path of the process that holds the keys.
+_BOOT = "import runpy, sys; sys.path.append(sys.argv[1]); runpy.run_module('agent.model.server', run_name='__main__')"
+
+
+def open_client(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
+    """The model that litellm knows as `name`. Returns at once, while its process gets ready."""
+    return ClientModel(name, endpoint, Child())
+
+
+class ChildError(Exception):
+    """The process is gone, and why."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts.words)
+        self.facts = facts
+
+
+class Child:
+    """The process. Started at once and not waited for; started anew by the next `ask` after it died or was ended for hanging."""
+
+    def __init__(self, env: Mapping[str, str] | None = None, *, start_limit: float = START_LIMIT) -> None:
+        self._env = dict(os.environ if env is None else env)
+        self._start_limit = start_limit
+        self._ready = False
+        self._received = bytearray()
+        self._chatter = bytearray()
+        self._process: subprocess.Popen[bytes] | None = self._start()
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, which is its group's and session's too; None when there is none."""
+        return self._process.pid if self._process else None
+
+    def ask(self, request: wire.Json, limit: float) -> wire.Json:
+        """The answer to one request, within `limit` seconds beyond the start. Raises ChildError, and nothing is left running then."""
+        try:
+            if self._process is None:
+                self._process = self._start()
+            if not self._ready:
+                self._await_ready()
+            answer: wire.Json = json.loads(self._exchange(json.dumps(request).encode() + b"\n", limit))
+            return answer
+        except OSError as error:
+            self.close()
+            raise ChildError(Facts(Origin.INSIDE, self._safe(f"its process cannot be run: {error}"))) from error
+        except BaseException:  # Ctrl-C too: an answer that comes too late would be taken for the next one's
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process and whatever it started. May be called twice."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._ready = False
+        self._received.clear()
+        self._chatter.clear()
+        home = str(Path(agent.__file__).parent.parent)
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+            [sys.executable, "-P", "-c", _BOOT, home],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=self._env,
+            start_new_session=True,
+        )
+        for pipe in _pipes(process):
+            os.set_blocking(pipe.fileno(), False)
+        return process
+
+    def _await_ready(self) -> None:
+        """Read up to the greeting. What comes before it was printed by something that runs at every start of Python."""
+        deadline = time.monotonic() + self._start_limit
+        while not self._ready:
+            line = self._exchange(b"", deadline - time.monotonic())
+            if line.startswith(b'{"broken": '):
+                raise ChildError(Facts(Origin.INSIDE, f"litellm cannot be imported ({self._safe(json.loads(line)['broken'])})"))
+            self._ready = line.startswith(b'{"ready": ')
+
+    def _exchange(self, outgoing: bytes, limit: float) -> bytes:
+        """Write all of `outgoing` and read one line that isn't empty, while keeping stderr from filling up."""
+        assert self._process is not None  # noqa: S101  # `ask` started it
+        stdin, stdout, stderr = _pipes(self._process)
+        deadline = time.monotonic() + limit
+        rest = memoryview(outgoing)
+        with selectors.DefaultSelector() as pipes:
+            pipes.register(stdout, selectors.EVENT_READ)
+            pipes.register(stderr, selectors.EVENT_READ)
+            if rest:
+                pipes.register(stdin, selectors.EVENT_WRITE)
+            while (line := self._line()) is None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise ChildError(Facts(Origin.TIMEOUT, f"nothing within {limit:g} s"))
+                for pipe in [key.fileobj for key, _ in pipes.select(left)]:
+                    if pipe is stdin:
+                        rest = self._write(rest)
+                        if not rest:
+                            pipes.unregister(stdin)
+                    elif pipe is stdout:
+                        self._read(stdout)
+                    elif not self._listen(stderr):
+                        pipes.unregister(stderr)
+        return line
+
+    def _line(self) -> bytes | None:
+        while b"\n" in self._received:
+            line, _, self._received = self._received.partition(b"\n")
+            if line:
+                return bytes(line)
+        return None
+
+    def _write(self, rest: memoryview) -> memoryview:
+        try:
+            return rest[os.write(_pipes(self._process)[0].fileno(), rest) :]
+        except BrokenPipeError:
+            raise self._died() from None
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        data = os.read(stdout.fileno(), 1 << 16)
+        if not data:
+            raise self._died()
+        self._received += data
+
+    def _listen(self, stderr: IO[bytes]) -> bool:
+        data = os.read(stderr.fileno(), 1 << 16)
+        self._chatter += data
+        del self._chatter[:-_CHATTER]
+        return bool(data)
+
+    def _died(self) -> ChildError:
+        process = self._process
+        assert process is not None  # noqa: S101  # it has just been spoken to
+        with suppress(BlockingIOError, OSError):
+            self._listen(_pipes(process)[2])
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: the number may be another's afterwards
+        status = process.wait()
+        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        last = self._safe(self._chatter.decode("utf-8", "replace")).strip().splitlines()
+        return ChildError(Facts(Origin.INSIDE, f"its process ended ({how})" + (f": {last[-1]}" if last else "")))
+
+    def _safe(self, text: str) -> str:
+        return redact(text, self._env)
+
+
+def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    assert process and process.stdin and process.stdout and process.stderr  # noqa: S101, PT018  # all three are pipes
+    return process.stdin, process.stdout, process.stderr
+
+
+class ClientModel:
+    """A model reached through `child`. `limit` in seconds for one call."""
+
+    def __init__(self, name: str, endpoint: Endpoint, child: Child, *, limit: float = CALL_LIMIT) -> None:
+        self._name = name
+        self._endpoint = endpoint
+        self._child = child
+        self._limit = limit
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def limits(self) -> Limits:
+        return price.limits_of(self._name) or price.CAREFUL
+
+    @property
+    def price(self) -> Price | None:
+        return price.price_of(self._name)
+
+    def check(self) -> None:
+        self._ask({"do": "check"})
+
+    def complete(self, request: Request) -> Reply:
+        answer = self._ask({"do": "complete", "max_output": request.max_output, "timeout": self._limit, **wire.chat_of(request)})
+        return wire.reply_from(answer["reply"])
+
+    def close(self) -> None:
+        self._child.close()
+
+    def _ask(self, request: dict[str, Any]) -> wire.Json:
+        where = {"model": self._name, "api_base": self._endpoint.api_base, "key_env": self._endpoint.key_env}
+        try:
+            answer = self._child.ask(request | where, self._limit + _GRACE)
+        except ChildError as error:
+            raise error_for(self._name, error.facts) from None
+        if "fault" in answer:
+            facts = wire.facts_from(answer["fault"])
+            late = facts.origin is Origin.TIMEOUT
+            raise error_for(self._name, replace(facts, words=f"nothing within {self._limit:g} s") if late else facts)
+        return answer

@@ -1,0 +1,73 @@
+"""What a call used and cost, from what the provider reports, which is sometimes missing and sometimes nonsense."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agent.domain.usage import Usage
+from agent.model import price, tokens
+
+
+def usage_of(litellm: Any, response: Any, asked: Mapping[str, Any], said: str, most: int, seconds: float) -> Usage:
+    """Tokens, USD and seconds of one call.
+
+    `asked` is the request with its `model`, `messages` and `tools`, `said` all that came back, `most` the largest count that can be true. A count out of bounds
+    is replaced by an estimate, and so is a zero where something was read or said. Cached tokens are part of the input and never more.
+    """
+    given = reported(response, "prompt_tokens", most) or tokens.count(_text(asked))
+    output = reported(response, "completion_tokens", most) or tokens.count(said)
+    details = getattr(getattr(response, "usage", None), "prompt_tokens_details", None)
+    cached = min(_count(details, "cached_tokens", most) or 0, given)
+    written = min(reported(response, "cache_creation_input_tokens", most) or 0, given - cached)
+    usd = _usd(litellm, response, asked["model"], (given, cached, written, output))
+    return Usage(usd=usd, input=given, cached=cached, output=output, seconds=round(seconds, 3))
+
+
+def most_tokens(asked: Mapping[str, Any]) -> int:
+    """No count is larger than this: the model's window or, where that is unknown or outdated, the request's bytes."""
+    limits = price.limits_of(asked["model"]) or price.CAREFUL
+    return max(limits.window, len(_text(asked).encode()))
+
+
+def reported(response: Any, name: str, most: int) -> int | None:
+    """A count of the provider's usage, or None where it is missing, negative or beyond `most`."""
+    return _count(getattr(response, "usage", None), name, most)
+
+
+def _text(asked: Mapping[str, Any]) -> str:
+    return json.dumps([asked["messages"], asked["tools"]], ensure_ascii=False)
+
+
+def _count(holder: Any, name: str, most: int) -> int | None:
+    value = getattr(holder, name, None)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= most else None
+
+
+def _usd(litellm: Any, response: Any, model: str, counts: tuple[int, int, int, int]) -> float | None:
+    """By litellm's own price functions, each class of tokens once; None where they don't know the model."""
+    given, cached, written, output = counts
+    response.usage = litellm.Usage(
+        prompt_tokens=given,
+        completion_tokens=output,
+        total_tokens=given + output,
+        prompt_tokens_details={"cached_tokens": cached, "cache_creation_tokens": written},
+        completion_tokens_details=_reasoning(response, output),
+        cache_read_input_tokens=cached,
+        cache_creation_input_tokens=written,
+    )
+    try:
+        usd = float(litellm.completion_cost(completion_response=response, model=model))
+    except Exception:  # noqa: BLE001  # whatever it raises, the price is unknown and the reply is good
+        return None
+    known = price.price_of(model) is not None or usd > 0
+    return round(usd, 9) if known and usd >= 0 else None
+
+
+def _reasoning(response: Any, output: int) -> dict[str, int]:
+    """A few models charge the reasoning, which is part of the output, at a price of its own."""
+    details = getattr(getattr(response, "usage", None), "completion_tokens_details", None)
+    return {"reasoning_tokens": _count(details, "reasoning_tokens", output) or 0}

@@ -1,0 +1,81 @@
+"""Counts tokens without ever asking the network for anything, and without ever failing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from agent.model.price import litellm_folder
+
+LONGEST = 200_000
+"""Characters. A longer text is estimated; this much takes 0.03 s, and 0.12 s where it is one unbroken run (tiktoken 0.14)."""
+
+# Names and hashes are tiktoken's own (tiktoken_ext/openai_public.py): the file's name is the SHA-1 of its address, the content is checked by SHA-256.
+_VOCABULARY = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+
+
+def count(text: str) -> int:
+    """How many tokens of cl100k_base `text` is, or its UTF-8 bytes / 4 where it is longer than LONGEST or counting fails."""
+    if not text:
+        return 0
+    encode = _encoder()
+    if encode is None or len(text) > LONGEST:
+        return estimate(text)
+    try:
+        return len(encode(text))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001  # the binding's panics are no Exceptions
+        return estimate(text)
+
+
+def estimate(text: str) -> int:
+    """UTF-8 bytes / 4, rounded up."""
+    return (len(text.encode("utf-8", "replace")) + 3) // 4
+
+
+def vocabulary_folder() -> Path | None:
+    """The folder of vocabularies that litellm ships, in the shape of tiktoken's cache; None where it is missing."""
+    package = litellm_folder()
+    folder = package / "litellm_core_utils" / "tokenizers" if package else None
+    return folder if folder and folder.is_dir() else None
+
+
+@cache
+def _encoder() -> Callable[[str], list[int]] | None:
+    """The encoder, or None. Checks the file first, since tiktoken deletes one that has the wrong hash and downloads it again."""
+    folder = vocabulary_folder()
+    if folder is None or not _is_whole(folder / _VOCABULARY):
+        return None
+    try:
+        return _load(folder)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001  # the binding's panics are no Exceptions
+        return None
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest() == _SHA256
+    except OSError:
+        return False
+
+
+def _load(folder: Path) -> Callable[[str], list[int]]:
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)  # tiktoken offers no other way to name a folder
+    try:
+        import tiktoken  # noqa: PLC0415  # 50 ms that commands which count nothing don't pay
+
+        encoding = tiktoken.get_encoding("cl100k_base")
+    finally:
+        if before is None:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+        else:
+            os.environ["TIKTOKEN_CACHE_DIR"] = before
+    return lambda text: encoding.encode(text, disallowed_special=())

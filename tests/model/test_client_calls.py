@@ -1,0 +1,314 @@
+"""The real litellm in its real process, against a loopback server."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import replace
+from email.utils import formatdate
+from time import time
+from typing import Any
+
+import pytest
+
+from agent.domain.chat import Message, Request, ToolCall
+from agent.errors import Exit
+from agent.model import price
+from agent.model.client import Child, ClientModel
+from agent.model.errors import Kind, ModelError, Reason
+from agent.model.protocol import Endpoint
+from agent.model.tokens import count
+from tests.model.chat_server import Answer, ChatServer, as_json, calls, fault, reply, slow, text, torn
+from tests.model.conftest import ASKED, KEY, OTHER_KEY
+
+CASE_71 = {
+    "prompt_tokens": 2006,
+    "completion_tokens": 300,
+    "total_tokens": 2306,
+    "prompt_tokens_details": {"cached_tokens": 1920},
+    "completion_tokens_details": {"reasoning_tokens": 250},
+}
+
+
+def model(child: Child, server: ChatServer, name: str = "openai/local", *, limit: float = 30.0, key_env: str | None = None) -> ClientModel:
+    base = server.url.removesuffix("/v1") if name.startswith("anthropic/") else server.url
+    return ClientModel(name, Endpoint(api_base=base, key_env=key_env), child, limit=limit)
+
+
+def failing(asked: ClientModel) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        asked.complete(ASKED)
+    return caught.value
+
+
+def test_a_tool_call_and_its_answer_make_the_round_trip(child: Child, server: ChatServer) -> None:
+    server.says(calls(("read", {"path": "a.py"}), said="Look first."), text("Done."))
+    asked = model(child, server)
+    first = asked.complete(ASKED)
+    assert (first.text, first.calls, first.finish) == ("Look first.", (ToolCall("call_1", "read", '{"path": "a.py"}'),), "tool_calls")
+
+    more = (Message("assistant", first.text, first.calls), Message("tool", "print()\n", call_id="call_1"))
+    second = asked.complete(replace(ASKED, messages=ASKED.messages + more))
+    assert (second.text, second.calls, second.finish) == ("Done.", (), "stop")
+
+    body = server.requests[1].body
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool"]
+    assert body["messages"][2]["tool_calls"][0]["function"] == {"name": "read", "arguments": '{"path": "a.py"}'}
+    assert body["messages"][3] == {"role": "tool", "tool_call_id": "call_1", "content": "print()\n"}
+    assert body["tools"][0]["function"]["name"] == "read"
+    assert body["max_tokens"] == 500
+    assert not body.get("stream")
+
+
+def test_broken_arguments_arrive_as_they_were_written(child: Child, server: ChatServer) -> None:
+    server.says(calls(("write", '{"path": "a.py", "conten'), finish="length"))
+    cut = model(child, server).complete(ASKED)
+    assert (cut.calls[0].args, cut.finish) == ('{"path": "a.py", "conten', "length")
+
+
+def test_a_reply_as_long_as_allowed_counts_as_cut_off_whatever_the_server_says(child: Child, server: ChatServer) -> None:
+    server.says(calls(("write", '{"path": "a.py", "conten'), usage={"prompt_tokens": 9, "completion_tokens": 500, "total_tokens": 509}))
+    assert model(child, server).complete(ASKED).finish == "length"
+
+
+def test_calls_without_ids_or_arguments_get_some(child: Child, server: ChatServer) -> None:
+    bare = {"id": None, "type": "function", "function": {"name": "list", "arguments": None}}
+    server.says(reply({"tool_calls": [bare, bare]}, finish="tool_calls"))
+    one, other = model(child, server).complete(ASKED).calls
+    assert one.id
+    assert one.id != other.id
+    assert one.args == "{}"
+
+
+def test_half_characters_and_special_tokens_in_a_text_do_no_harm(child: Child, server: ChatServer) -> None:
+    server.says(text("<|endoftext|> ok"))
+    asked = Request((Message("user", "EOT = '<|endoftext|>' \udcff ü"),), (), 100)
+    assert model(child, server).complete(asked).text == "<|endoftext|> ok"
+    assert server.requests[0].body["messages"][0]["content"] == "EOT = '<|endoftext|>' ? ü"
+
+
+def test_a_conversation_of_megabytes_goes_through_the_pipe(child: Child, server: ChatServer) -> None:
+    server.says(text("b" * 2_000_000))
+    long = "a" * 3_000_000
+    assert len(model(child, server).complete(Request((Message("user", long),), (), 100)).text) == 2_000_000
+    assert server.requests[0].body["messages"][0]["content"] == long
+
+
+def test_cached_tokens_are_charged_once_and_reasoning_not_again(child: Child, server: ChatServer) -> None:
+    server.says(text("hi", usage=CASE_71))
+    used = model(child, server, "openai/gpt-4o-2024-08-06").complete(ASKED).usage
+    assert (used.input, used.cached, used.output, used.usd) == (2006, 1920, 300, 0.005615)
+    assert 0 < used.seconds < 30
+
+
+def test_more_cached_than_sent_is_taken_for_all_of_it(child: Child, server: ChatServer) -> None:
+    server.says(text("hi", usage=CASE_71 | {"prompt_tokens_details": {"cached_tokens": 3000}}))
+    used = model(child, server, "openai/gpt-4o-2024-08-06").complete(ASKED).usage
+    assert (used.input, used.cached) == (2006, 2006)
+    assert used.usd == pytest.approx(2006 * 1.25e-6 + 300 * 10e-6)
+
+
+def test_a_model_without_a_price_costs_an_unknown_amount_and_not_zero(child: Child, server: ChatServer) -> None:
+    server.says(text("hi"))
+    asked = model(child, server, "openai/my-local-thing")
+    assert asked.complete(ASKED).usage.usd is None
+    assert asked.price is None
+    assert asked.limits == price.CAREFUL
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        {"prompt_tokens": -5, "completion_tokens": 10**12, "total_tokens": 3},
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    ],
+)
+def test_missing_or_impossible_usage_is_estimated(child: Child, server: ChatServer, usage: dict[str, int] | None) -> None:
+    body = json.loads(text("one two three four").body) | {"usage": usage}
+    server.says(as_json(body))
+    got = model(child, server, "openai/gpt-4o").complete(ASKED)
+    assert 20 < got.usage.input < 200
+    assert got.usage.output == count("one two three four")
+    assert got.usage.usd
+    assert got.finish == "stop"
+
+
+def test_a_claude_is_told_what_to_cache_and_its_cache_is_charged_once(child: Child, server: ChatServer) -> None:
+    usage = {"input_tokens": 100, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 200, "output_tokens": 50}
+    content = [{"type": "text", "text": "Ok."}, {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}]
+    body = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": content, "stop_reason": "tool_use", "usage": usage}
+    server.says(as_json(body))
+    got = model(child, server, "anthropic/claude-sonnet-4-5", key_env="FAKE_API_KEY").complete(ASKED)
+    assert (got.text, got.calls[0].name, json.loads(got.calls[0].args), got.finish) == ("Ok.", "read", {"path": "a.py"}, "tool_calls")
+    assert (got.usage.input, got.usage.cached, got.usage.output) == (1300, 1000, 50)
+    assert got.usage.usd == pytest.approx((100 * 3 + 1000 * 0.3 + 200 * 3.75 + 50 * 15) / 1e6)
+    sent = server.requests[0]
+    assert sent.headers["x-api-key"] == KEY
+    assert json.dumps(sent.body).count('"cache_control"') == 2
+
+
+def test_the_named_variable_holds_the_key_and_local_servers_need_none(child: Child, server: ChatServer) -> None:
+    server.says(text("hi"))
+    model(child, server, key_env="FAKE_API_KEY").complete(ASKED)
+    model(child, server).complete(ASKED)
+    assert [sent.headers["authorization"] for sent in server.requests] == [f"Bearer {KEY}", "Bearer none"]
+
+
+EMPTY = json.loads(text("x").body)
+FAULTS: list[tuple[str, Answer, Reason, Kind, Exit, float | None]] = [
+    ("400", fault(400, "'messages' must alternate"), Reason.REJECTED, Kind.MEND, Exit.ERROR, None),
+    ("401", fault(401, "Incorrect API key provided"), Reason.BAD_KEY, Kind.STOP, Exit.ERROR, None),
+    ("402", fault(402, "pay"), Reason.QUOTA, Kind.STOP, Exit.UNAVAILABLE, None),
+    ("403", fault(403, "not for you"), Reason.FORBIDDEN, Kind.STOP, Exit.ERROR, None),
+    ("404", fault(404, "The model does not exist", code="model_not_found"), Reason.UNKNOWN_MODEL, Kind.STOP, Exit.ERROR, None),
+    ("408", fault(408, "slow"), Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("413", fault(413, "Request Entity Too Large"), Reason.TOO_LONG, Kind.MEND, Exit.ERROR, None),
+    ("422", fault(422, "no"), Reason.REJECTED, Kind.MEND, Exit.ERROR, None),
+    ("429", fault(429, "slow down", headers={"Retry-After": "7"}), Reason.RATE, Kind.WAIT, Exit.UNAVAILABLE, 7.0),
+    ("429 worded", fault(429, "Rate limit reached. Please try again in 1m2.5s."), Reason.RATE, Kind.WAIT, Exit.UNAVAILABLE, 62.5),
+    ("429 quota", fault(429, "You exceeded your current quota", code="insufficient_quota"), Reason.QUOTA, Kind.STOP, Exit.UNAVAILABLE, None),
+    ("500", fault(500, "oops"), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("502 html", Answer(b"<html>bad gateway</html>", 502, {"Content-Type": "text/html"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("503", fault(503, "later", headers={"Retry-After": "3"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, 3.0),
+    ("504", fault(504, "gateway"), Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("529", fault(529, "overloaded"), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("too long", fault(400, "x", code="context_length_exceeded"), Reason.TOO_LONG, Kind.MEND, Exit.ERROR, None),
+    ("reset", torn(text("x"), -1), Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("half a body", torn(text("x"), 20), Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("broken JSON", Answer(b'{"id": ', 200, {"Content-Type": "application/json"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("no body", Answer(b"", 200, {"Content-Type": "application/json"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("a web page", Answer(b"<html>hello</html>", 200, {"Content-Type": "text/html"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("error in 200", as_json({"error": {"message": "busy", "code": 529}}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("no choices", as_json(EMPTY | {"choices": []}), Reason.EMPTY, Kind.MEND, Exit.ERROR, None),
+    ("null choices", as_json(EMPTY | {"choices": None}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
+    ("null content", reply({}), Reason.EMPTY, Kind.MEND, Exit.ERROR, None),
+    ("filtered", reply({}, finish="content_filter"), Reason.FILTERED, Kind.MEND, Exit.ERROR, None),
+]
+
+
+@pytest.mark.parametrize(("answer", "reason", "kind", "code", "wait"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+def test_each_fault_is_told_by_its_facts_after_exactly_one_request(
+    child: Child, server: ChatServer, answer: Answer, reason: Reason, kind: Kind, code: Exit, wait: float | None
+) -> None:
+    server.says(answer)
+    error = failing(model(child, server))
+    assert (error.reason, error.kind, error.code, error.retry_after) == (reason, kind, code, wait)
+    assert len(server.requests) == 1
+    assert "openai/local" in error.message
+    assert error.hint
+    assert "\n" not in error.message
+    assert "Traceback" not in error.message
+    assert "litellm" not in error.message.lower()
+
+
+CLAUDE_FAULTS: list[tuple[int, dict[str, Any], dict[str, str], Reason, float | None]] = [
+    (401, {"type": "authentication_error", "message": "invalid x-api-key"}, {}, Reason.BAD_KEY, None),
+    (404, {"type": "not_found_error", "message": "model: claude-x"}, {}, Reason.UNKNOWN_MODEL, None),
+    (429, {"type": "rate_limit_error", "message": "slow down"}, {"retry-after": "11"}, Reason.RATE, 11.0),
+    (400, {"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}, {}, Reason.TOO_LONG, None),
+    (400, {"type": "invalid_request_error", "message": "Your credit balance is too low"}, {}, Reason.QUOTA, None),
+    (413, {"type": "request_too_large", "message": "Request exceeds the maximum size"}, {}, Reason.TOO_LONG, None),
+    (529, {"type": "overloaded_error", "message": "Overloaded"}, {}, Reason.OVERLOADED, None),
+]
+
+
+@pytest.mark.parametrize(("status", "said", "headers", "reason", "wait"), CLAUDE_FAULTS, ids=[f"{row[0]} {row[1]['type']}" for row in CLAUDE_FAULTS])
+def test_another_providers_faults_are_told_alike(
+    child: Child, server: ChatServer, status: int, said: dict[str, Any], headers: dict[str, str], reason: Reason, wait: float | None
+) -> None:
+    server.says(as_json({"type": "error", "error": said}, status, headers))
+    error = failing(model(child, server, "anthropic/claude-sonnet-4-5", key_env="FAKE_API_KEY"))
+    assert (error.reason, error.retry_after, len(server.requests)) == (reason, wait, 1)
+    assert said["message"] in error.message
+
+
+def test_a_date_to_come_back_at_becomes_seconds(child: Child, server: ChatServer) -> None:
+    server.says(fault(429, "slow down", headers={"Retry-After": formatdate(time() + 90, usegmt=True)}))
+    wait = failing(model(child, server)).retry_after
+    assert wait is not None
+    assert 60 < wait <= 90
+
+
+def test_an_answer_that_says_nothing_still_costs(child: Child, server: ChatServer) -> None:
+    server.says(reply({}, usage=CASE_71))
+    assert failing(model(child, server, "openai/gpt-4o-2024-08-06")).spent.usd == 0.005615
+
+
+def test_nothing_but_thoughts_up_to_the_limit_is_a_cut_off_reply(child: Child, server: ChatServer) -> None:
+    server.says(reply({}, finish="length"))
+    got = model(child, server).complete(ASKED)
+    assert (got.text, got.calls, got.finish) == ("", (), "length")
+
+
+def test_a_slow_server_is_left_after_the_limit(child: Child, server: ChatServer) -> None:
+    server.says(slow(text("x"), 5.0))
+    error = failing(model(child, server, limit=0.4))
+    assert (error.reason, error.kind, error.code, len(server.requests)) == (Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, 1)
+    assert "0.4 s" in error.message
+
+
+def test_a_refused_connection_says_where(child: Child) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        error = failing(ClientModel("openai/local", Endpoint(api_base=address), child))
+    assert (error.reason, error.kind, error.code) == (Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE)
+    assert error.message == f"openai/local cannot be reached at {address}: Connection refused"
+
+
+def test_a_missing_key_is_one_sentence_and_what_to_type(child: Child) -> None:
+    for name, variable in [("openai/gpt-4o", "OPENAI_API_KEY"), ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY")]:
+        error = failing(ClientModel(name, Endpoint(), child))
+        assert (error.reason, error.kind, error.code) == (Reason.NO_KEY, Kind.STOP, Exit.ERROR)
+        assert error.message == f"there is no key for {name}: {variable} is not set"
+        assert error.hint.startswith(f"export {variable}=")
+
+
+def test_a_key_variable_that_is_unset_or_empty_is_named_and_nothing_is_sent(child: Child, server: ChatServer) -> None:
+    server.says(text("hi"))
+    for variable in ("NOT_THERE_KEY", "EMPTY_KEY"):
+        error = failing(model(child, server, key_env=variable))
+        assert error.reason is Reason.NO_KEY
+        assert variable in error.message
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("name", ["gpt-5.3-hihg", "nowhere/some-model", "öpenai/x", ""])
+def test_a_name_without_a_provider_is_told_before_anything_is_sent(child: Child, name: str) -> None:
+    error = failing(ClientModel(name, Endpoint(), child))
+    assert (error.reason, error.kind, error.code) == (Reason.UNKNOWN_MODEL, Kind.STOP, Exit.ERROR)
+    assert name in error.message
+    assert "agentctl step --model NAME" in error.hint
+
+
+def test_check_knows_without_a_call(child: Child, server: ChatServer) -> None:
+    server.says(text("hi"))
+    model(child, server).check()
+    model(child, server, key_env="FAKE_API_KEY").check()
+    for bad, reason in [
+        (ClientModel("openai/gpt-4o", Endpoint(), child), Reason.NO_KEY),
+        (ClientModel("nowhere/x", Endpoint(), child), Reason.UNKNOWN_MODEL),
+        (model(child, server, key_env="NOT_THERE_KEY"), Reason.NO_KEY),
+    ]:
+        with pytest.raises(ModelError) as caught:
+            bad.check()
+        assert caught.value.reason is reason
+    assert server.requests == []
+
+
+def test_a_key_in_a_providers_words_is_never_shown(child: Child, server: ChatServer) -> None:
+    words = f"429 for url 'https://api.example.invalid/v1?key={KEY}' with Bearer {KEY} and {OTHER_KEY} and sk-proj-abcdefgh1234"
+    for status in (401, 429, 500):
+        server.says(fault(status, words))
+        error = failing(model(child, server, key_env="FAKE_API_KEY"))
+        shown = f"{error} {error.message} {error.hint} {error!r}"
+        assert "[redacted]" in shown
+        for secret in (KEY, "0123456789abcdef", OTHER_KEY, "abcdefgh1234"):
+            assert secret not in shown
+
+
+def test_the_words_of_the_provider_are_cut_short(child: Child, server: ChatServer) -> None:
+    server.says(fault(400, "blah " * 2000))
+    assert len(failing(model(child, server)).message) < 320

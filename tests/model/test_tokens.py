@@ -1,0 +1,95 @@
+"""Counting, in a process of its own where the state of an import or of the machine is the question."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.model import tokens
+from tests.model.conftest import ROOT, clean_env
+
+# Any attempt to look up or reach a host ends the process loudly.
+WATCHED = """
+import os, sys
+def watch(event, args):
+    if event in ("socket.getaddrinfo", "socket.connect", "socket.gethostbyname"):
+        os.write(2, f"reached for the network: {event} {args}".encode())
+        os._exit(9)
+sys.addaudithook(watch)
+from agent.model.tokens import count
+"""
+
+
+def run(code: str, home: Path, *before: str, path: str = "", **env: str) -> str:
+    full = clean_env(home, **env)
+    full["PYTHONPATH"] = os.pathsep.join(filter(None, [path, str(ROOT), full["PYTHONPATH"]]))
+    done = subprocess.run([*before, sys.executable, "-c", WATCHED + code], env=full, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def test_the_first_count_needs_no_network_whatever_the_cache_variable_says(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code = "print(count('hello <|endoftext|> wörld'), os.environ['TIKTOKEN_CACHE_DIR'], 'litellm' in sys.modules)"
+    assert run(code, tmp_path, TIKTOKEN_CACHE_DIR=str(empty)) == f"10 {empty} False"
+    assert list(empty.iterdir()) == []
+
+
+def test_it_counts_in_a_network_namespace_without_interfaces(tmp_path: Path) -> None:
+    alone = ("unshare", "-rn")
+    if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine allows no user namespaces")
+    assert run("print(count('hello <|endoftext|> wörld'), 'TIKTOKEN_CACHE_DIR' in os.environ)", tmp_path, *alone) == "10 False"
+
+
+def test_a_corrupt_vocabulary_is_neither_used_nor_deleted_nor_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / "litellm" / "litellm_core_utils" / "tokenizers"
+    folder.mkdir(parents=True)
+    (tmp_path / "lib" / "litellm" / "__init__.py").touch()
+    junk = folder / "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+    junk.write_text("junk\n")
+    assert run("print(count('hello world!'))", tmp_path, path=str(tmp_path / "lib")) == "3"
+    assert junk.read_text() == "junk\n"
+
+
+def test_a_missing_vocabulary_means_an_estimate(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "litellm").mkdir(parents=True)
+    (tmp_path / "lib" / "litellm" / "__init__.py").touch()
+    assert run("print(count('x' * 41))", tmp_path, path=str(tmp_path / "lib")) == "11"
+
+
+def test_a_panic_of_the_binding_means_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """As pyo3 raises it: no Exception."""
+
+    def panics(text: str) -> list[int]:
+        raise PanicException(text)
+
+    monkeypatch.setattr(tokens, "_encoder", lambda: panics)
+    assert tokens.count("x" * 40) == 10
+
+
+@pytest.mark.parametrize("text", ["^" * 1_000_000, "a" * 3_000_000, "a" * 200_000, "^" * 200_000, " " * 200_000, "\n" * 200_000])
+def test_a_million_equal_characters_take_no_time(text: str) -> None:
+    tokens.count("the vocabulary is loaded")
+    began = time.process_time()
+    assert tokens.count(text) > 0
+    assert time.process_time() - began < 1.0
+
+
+def test_code_is_counted_and_not_estimated() -> None:
+    assert tokens.count("def add(a, b):\n    return a + b\n") == 12
+    assert tokens.count("") == 0
+
+
+@given(st.text(st.characters()))
+def test_no_text_fails_and_no_count_exceeds_the_bytes(text: str) -> None:
+    assert 0 <= tokens.count(text) <= max(1, len(text.encode("utf-8", "surrogatepass")))
