@@ -75,8 +75,8 @@ class Text:
 
     def find(self, wanted: str) -> list[tuple[int, int]]:
         """Where `wanted` stands in `body`, line ends of either kind counting as equal; spans don't overlap unless there is only one."""
-        needle = wanted.replace("\r\n", "\n")
         text = self.normal
+        needle = wanted if wanted in text else wanted.replace("\r\n", "\n")
         starts = _starts(text, needle)
         if len(starts) == 1 and (again := text.find(needle, starts[0] + 1)) >= 0:
             starts.append(again)

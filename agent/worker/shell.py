@@ -195,4 +195,5 @@ def _end_all(process: subprocess.Popen[bytes], mark: str, reader: int, ends: _En
             somebody = signal_family(process.pid, mark, again)
         if not somebody:
             break
+    process.poll()
     _drain(reader, ends, 0, chunks=_TAIL // _CHUNK)

@@ -21,6 +21,7 @@ _AGENT = ".agent"
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ .]*(?:\..*)?", re.IGNORECASE | re.DOTALL)
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]')
 _ENOUGH = 5000
+_LONGEST_NAME = 255
 
 
 class Found(Protocol):
@@ -119,6 +120,8 @@ class Workspace:
         for end in (*_slashes(place.path), len(place.path)):
             known = self.root / place.path[:end]
             if os.path.lexists(known):
+                if end < len(place.path) and not known.is_dir():
+                    raise Refusal(f"{_name(place.path)} can't be made: {_name(place.path[:end])} is a file, not a folder.")
                 continue
             name = known.name
             if reason := _unportable(name):
@@ -186,6 +189,8 @@ def _is_git(name: str) -> bool:
 
 
 def _unportable(name: str) -> str:
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        return f"its name is longer than {_LONGEST_NAME} bytes"
     if _RESERVED.fullmatch(name):
         return f"Windows reserves the name {_name(name)}"
     if name.endswith((".", " ")):

@@ -14,6 +14,8 @@ _LINES_SHOWN = 12
 _LONGEST_LINE = 300
 _LINES_COMPARED = 20_000
 _WORDS = 2000
+_BY_CHANCE = 16
+_SIMILAR = 0.5
 
 
 def applied(content: Text, old: str, new: str) -> bool:
@@ -22,7 +24,12 @@ def applied(content: Text, old: str, new: str) -> bool:
     there = text.find(new) if new.strip() else []
     if here := text.find(old):
         return old in new and all(any(start <= one[0] and one[1] <= end for start, end in there) for one in here)
-    return len(there) == 1 and all(there[0][0] < end and start < there[0][1] for start, end in _alike(text.body, old))
+    return len(there) == 1 and _telling(old, new) and all(there[0][0] < end and start < there[0][1] for start, end in _alike(text.body, old))
+
+
+def _telling(old: str, new: str) -> bool:
+    """Whether finding `new` says something: a few characters that have nothing of `old` stand anywhere by chance."""
+    return len(new.strip()) >= _BY_CHANCE or difflib.SequenceMatcher(None, old.strip(), new.strip()).ratio() >= _SIMILAR
 
 
 def explain(content: Text, old: str) -> str:
@@ -67,7 +74,7 @@ def _nearest(lines: Sequence[str], old: str) -> int | None:
     quoted = old.split("\n")
     anchor = max(range(len(quoted)), key=lambda number: len(quoted[number].strip()))
     stripped = [line.strip()[:_LONGEST_LINE] for line in lines[:_LINES_COMPARED]]
-    close = difflib.get_close_matches(quoted[anchor].strip()[:_LONGEST_LINE], dict.fromkeys(stripped), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(quoted[anchor].strip()[:_LONGEST_LINE], dict.fromkeys(stripped), n=1, cutoff=_SIMILAR)
     return max(0, stripped.index(close[0]) - anchor) if close else None
 
 
