@@ -29,16 +29,14 @@ from agent.gate.verdict import feedback, gate
 from agent.journal import Entry, Journal
 from agent.ledger import Call, Ledger, now_text
 from agent.lock import locked
-from agent.model.protocol import Model, Task
+from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
 from agent.repository.changes import added_lines, changes_between
-from agent.repository.repo import Repo
+from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report, Session
 from agent.worker.tools import STEP_TOOLS, Desk
 from agent.worker.workspace import Workspace
-
-OpenModel = Callable[[str, Task], Model]
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,9 @@ class _Step:
 
     def _judge(self, report: Report) -> tuple[Verdict, str]:
         """The gate's verdict on the tree as it stands, and that tree: what lands is what was there when the checks began."""
+        base = self._base()
         tree = self.bench.result(report.note)
-        changes = changes_between(self.repo, self.scene.memory.commit, tree)
+        changes = changes_between(self.repo, base, tree)
         own = [*self._outside(changes), *self._unclaimed(report.note)]
         if own:
             return Verdict((), tuple(own)), tree
@@ -171,7 +170,7 @@ class _Step:
         verdict = gate(
             commands=self.commands,
             changes=changes,
-            added=added_lines(self.repo, self.scene.memory.commit, tree),
+            added=added_lines(self.repo, base, tree),
             root=self.repo.root,
             limits=SizeLimits(limits.file_bytes, limits.lines),
             timeout=self._check_seconds(),
@@ -179,7 +178,7 @@ class _Step:
             listen=self.listen,
             red_before=self.red_before,
             allow_no_change="no-change" in self.item.allow,
-            memory=f"{self.repo.prefix}.agent",
+            memory=f"{self.repo.prefix}{FOLDER}",
         )
         self.bench.make_be(tree, self.bench.result(report.note))
         return verdict, tree
@@ -199,18 +198,18 @@ class _Step:
 
     def _land(self, report: Report, verdict: Verdict, tree: str) -> StepResult | str:
         """Commit the step; or what the hook said that refused it. A hook that only mended the step's files is tried once more."""
-        self._refuse_moved_head()
+        base = self._base()
         self.listen(Phase("commit"))
         checked = checked_lines(verdict.checks, self.red_before)
         writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
-        commit, said = self.bench.land(tree, writing.files, writing.message)
+        commit, said = self.bench.land(base, tree, writing.files, writing.message)
         if commit is None:
             again, mended = self._judge(report)
             if mended == tree:
                 return said
             if not again.ok:
                 return f"{said} (and with what it changed, the checks fail)"
-            commit, said = self.bench.land(mended, writing.files, writing.message)
+            commit, said = self.bench.land(base, mended, writing.files, writing.message)
             if commit is None:
                 return said
         self._confirm(commit)
@@ -218,9 +217,12 @@ class _Step:
         self.bench.close()
         return StepResult(writing.name, self.item, writing.note, commit, Exit.OK)
 
-    def _refuse_moved_head(self) -> None:
-        if self.repo.head() != self.scene.memory.commit:
+    def _base(self) -> str:
+        """The commit to land on: the one that the step began from, or one that people put on it and that only adds to `.agent/`."""
+        base, head = self.scene.memory.commit, self.repo.head()
+        if head is None or any(not path.startswith(f"{self.repo.prefix}{FOLDER}/") for path in changed_between(self.repo, base, head)):
             raise AgentctlError("HEAD moved while the step was at work, so its checks say nothing about what is there now", "agentctl step")
+        return head
 
     def _confirm(self, commit: str) -> None:
         message = self.repo.git.run("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
@@ -243,8 +245,8 @@ class _Step:
         """Put the tree back and commit the note alone."""
         self.listen(Phase("put back"))
         attempt = self.bench.put_back()
-        self._refuse_moved_head()
-        commit, said = self.bench.land(self.scene.memory.commit, writing.files, writing.message)
+        base = self._base()
+        commit, said = self.bench.land(base, base, writing.files, writing.message)
         if commit is None:
             raise AgentctlError(
                 f"the step did not land, and a hook refused its note too: {one_line(said, 300)}",

@@ -95,12 +95,12 @@ class Workbench:
             listing = b"".join(os.fsencode(path) + b"\0" for path in sorted(there))
             self.repo.git.run("restore", f"--source={tree}", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
-    def land(self, tree: str, files: Sequence[tuple[str, str]], message: str) -> tuple[str | None, str]:
-        """Commit what `tree` changed, together with agentctl's own `files` (path inside `.agent/`, text). As `Repo.commit`.
+    def land(self, base: str, tree: str, files: Sequence[tuple[str, str]], message: str) -> tuple[str | None, str]:
+        """Commit on top of `base` (where HEAD is) what `tree` changed, together with agentctl's own `files` (path inside `.agent/`, text). As `Repo.commit`.
 
         Where no commit comes of it, `files` are taken away again.
         """
-        changed = list(changed_between(self.repo, self.entry.base, tree))
+        changed = list(changed_between(self.repo, base, tree))
         own = [memory_path(self.repo, path) for path, _ in files]
         self._note(replace(self.entry, landing=tuple(own)))
         write_memory(self.repo, files)

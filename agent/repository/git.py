@@ -77,10 +77,10 @@ class Git:
         """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1."""
         return self._execute(_HARDENED, args, b"", {"GIT_OPTIONAL_LOCKS": "0", **(env or {})}, None)[0]
 
-    def run_as_person(self, *args: str, stdin: bytes = b"") -> tuple[int, str]:
+    def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand."""
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
-        status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true"}, None)
+        status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None)
         return status, (out.decode("utf-8", "replace") + "\n" + said).strip()
 
     def _execute(

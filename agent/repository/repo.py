@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +156,9 @@ class Repo:
         if not paths:
             return {}
         feed = b"".join(os.fsencode(self.prefix + path) + b"\0" for path in paths)
-        out = self.git.run("check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1))
+        out = self.git.run(
+            "check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0"}
+        )  # it has no such mode
         words = os.fsdecode(out).split("\0")
         rules = {}
         for source, line, pattern, path in zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False):
@@ -206,6 +209,7 @@ class Repo:
             "--pathspec-from-file=-",
             "--pathspec-file-nul",
             stdin=listing,
+            env=self._later_than(before),
         )[1]
         after = self.head()
         if after == before:
@@ -213,6 +217,13 @@ class Repo:
             return None, said
         self.unstage(listing)  # a hook may have changed files after they were staged: the index is what the commit holds
         return after, said
+
+    def _later_than(self, commit: str | None) -> dict[str, str]:
+        """The committer's date of a commit on top of `commit`: now, or one second after it, so that times tell the order."""
+        if commit is None:
+            return {}
+        before = int(self.git.run("log", "-1", "--format=%ct", commit))
+        return {"GIT_COMMITTER_DATE": f"{before + 1} +0000"} if before >= int(time.time()) else {}
 
     def stage(self, listing: bytes) -> None:
         """Stage NUL-ended paths as `git add` does (filters and line-ending rules apply), deletions too."""
@@ -290,3 +301,14 @@ def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:
     """Paths relative to the top that differ between two commits or trees, each with its status letter (A, M, D, T)."""
     out = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).split("\0")
     return dict(zip(out[1::2], out[0::2], strict=False))
+
+
+def create(folder: Path, *, name: str, email: str) -> Repo:
+    """A new repository in `folder`, whose commits are by `name` whatever the person's own config says."""
+    status, _, said = probe(folder, "init", "--quiet", "--initial-branch=main")
+    if status != 0:
+        raise AgentctlError(f"git init failed: {said}", "mend what git names, then try again")
+    repo = discover(folder)
+    for key, value in (("user.name", name), ("user.email", email), ("commit.gpgSign", "false")):
+        repo.git.run("config", key, value)
+    return repo

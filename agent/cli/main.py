@@ -1,0 +1,136 @@
+"""The entry point: one group, its commands loaded when they are called, one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from agent import __version__
+from agent.errors import AgentctlError, Exit
+
+_COMMANDS = {
+    "init": ("agent.cli.begin", "Begin: write .agent/ with goal, settings and checks, and commit it."),
+    "plan": ("agent.cli.plan", "Cut the goal into items, with the model, from a file, or one for each file."),
+    "todo": ("agent.cli.todo", "The list: show it, add, edit, finish, reopen, drop."),
+    "step": ("agent.cli.step", "Take one step: one item, checked by agentctl, one commit."),
+    "status": ("agent.cli.show", "Where things stand."),
+    "log": ("agent.cli.show", "The steps: outcome, item, cost, and what was undone."),
+    "note": ("agent.cli.letters", "Read a step's note, or leave a letter to the next session."),
+    "handoff": ("agent.cli.letters", "The current letter."),
+    "context": ("agent.cli.show", "What a fresh session would read, at any commit."),
+    "undo": ("agent.cli.undo", "Take steps back, with the reason: git revert."),
+    "cost": ("agent.cli.show", "What was spent, by day, item and model."),
+    "doctor": ("agent.cli.doctor", "A check-up of .agent/ and of the repository."),
+    "demo": ("agent.cli.demo", "The whole round in a small repository, with recorded replies."),
+}
+
+
+class _Lazy(click.Group):
+    """A group that imports a command's module when it is called for; the list of commands needs none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), cmd_name)
+        assert isinstance(command, click.Command)  # noqa: S101 - tells mypy what the table above holds
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, told) for name, (_, told) in _COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message} The commands: {', '.join(_COMMANDS)}.", ctx) from None
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="agentctl")
+@click.option("-C", "folder", metavar="DIR", help="Work as if started in DIR.")
+@click.pass_context
+def cli(ctx: click.Context, folder: str | None) -> None:
+    """A coding agent whose whole memory is the repository that it works on.
+
+    A step is one session of a model at one item of the list: it lands as one commit, after agentctl ran the checks and
+    saw them pass. Everything that a fresh session needs is in .agent/ and in the git log; git revert takes a step back.
+    """
+    ctx.obj = folder
+
+
+class _Terminated(BaseException):
+    """SIGTERM or SIGHUP came."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise _Terminated
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with its exit code. Nothing but a bug of ours shows a traceback."""
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGHUP, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
+    from agent.repository.git import forget_inherited_location
+
+    forget_inherited_location()
+    try:
+        return int(cli.main(args=args, prog_name="agentctl", standalone_mode=False) or 0)
+    except AgentctlError as error:
+        say_error(error.message, error.hint)
+        return error.code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return Exit.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        say_error("interrupted", "the tree is as it was before the step; agentctl status shows where things stand")
+        return Exit.INTERRUPTED
+    except _Terminated:
+        say_error("ended by a signal", "the tree is as it was before the step; agentctl status shows where things stand")
+        return Exit.TERMINATED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except OSError as error:
+        say_error(_os_words(error), "mend that, then type the command again; nothing of yours was changed")
+        return Exit.ERROR
+    except Exception:  # noqa: BLE001 - the last door: a bug of ours
+        traceback.print_exc()
+        say_error("this is a bug of agentctl", "please report it with the lines above")
+        return Exit.BUG
+
+
+def say_error(message: str, hint: str) -> None:
+    """One sentence what is wrong, one what to type, on stderr."""
+    click.echo(click.style("agentctl: ", fg="red", bold=True) + message, err=True)
+    if hint:
+        click.echo(f"  {hint}", err=True)
+
+
+def _os_words(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return "the current directory no longer exists: cd to it again"
+    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"

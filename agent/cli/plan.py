@@ -1,0 +1,91 @@
+"""`agentctl plan`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from agent.actions.people import add_items
+from agent.actions.plan import plan_each, plan_from_file, plan_with_model
+from agent.actions.scene import open_scene
+from agent.cli.common import here, model_chooser, model_opener, now, repository, with_model, with_no_commit
+from agent.domain.todo import Item
+from agent.errors import AgentctlError
+from agent.render.progress import watching
+from agent.repository.repo import Repo
+
+
+@click.command()
+@click.option("--from", "source", metavar="FILE", help="Take the items from a Markdown checklist or a YAML list; no model is called.")
+@click.option("--each", "pattern", metavar="GLOB", help="One item for each tracked file that matches; no model is called.")
+@click.option("--title", metavar="TEXT", help="With --each: the title, with {path}, {name} or {stem} in it.")
+@click.option("--text", "body", metavar="TEXT", help="With --each: what done means, with the same words in braces.")
+@click.option("--check", "checks", metavar="CMD", multiple=True, help="With --each: a check of each item.")
+@click.option("--allow", metavar="WHAT", multiple=True, help="With --each: `no-change` where the note is what is wanted.")
+@with_model
+@with_no_commit
+def plan(
+    source: str | None,
+    pattern: str | None,
+    title: str | None,
+    body: str | None,
+    checks: tuple[str, ...],
+    allow: tuple[str, ...],
+    model: str | None,
+    api_base: str | None,
+    key_env: str | None,
+    no_commit: bool,
+) -> None:
+    """Write items into the list, as one commit.
+
+    Without --from or --each the model looks around (it can only read) and cuts the goal into small items in order. A plan
+    can be extended at any time: an item whose title the list has already is not added twice.
+    """
+    if source and pattern:
+        raise click.UsageError("--from and --each can't go together.")
+    if pattern and not title:
+        raise click.UsageError("--each wants a --title, such as --title 'Review {path}'.")
+    repo = repository()
+    if source:
+        _added(repo, source, no_commit=no_commit)
+    elif pattern:
+        _each(repo, pattern, title or "", body or "", checks, allow, no_commit=no_commit)
+    else:
+        with watching(sys.stderr) as listen:
+            result = plan_with_model(
+                repo, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now()
+            )
+        _tell(list(result.items), list(result.known), result.commit)
+
+
+def _added(repo: Repo, source: str, *, no_commit: bool) -> None:
+    path = here() / source
+    try:
+        text = sys.stdin.read() if source == "-" else path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise AgentctlError(f"{source} isn't UTF-8 text", "save it as UTF-8") from None
+    except OSError as error:
+        raise AgentctlError(f"{source} can't be read: {error.strerror}", "name a Markdown checklist or a YAML list") from None
+    items, known, landed = add_items(open_scene(repo), plan_from_file(text, source), f"Plan from {Path(source).name}\n", commit=not no_commit)
+    _tell(items, known, landed.commit if landed else None)
+
+
+def _each(repo: Repo, pattern: str, title: str, body: str, checks: tuple[str, ...], allow: tuple[str, ...], *, no_commit: bool) -> None:
+    wanted = plan_each(repo, pattern, title=title, text=body, checks=checks, allow=allow)
+    items, known, landed = add_items(open_scene(repo), wanted, f"Plan an item for each of {pattern}\n", commit=not no_commit)
+    _tell(items, known, landed.commit if landed else None)
+
+
+_SHOWN = 20
+
+
+def _tell(items: list[Item], known: list[str], commit: str | None) -> None:
+    for item in items[:_SHOWN]:
+        click.echo(f"added {item.id}: {item.title}")
+    if len(items) > _SHOWN:
+        click.echo(f"and {len(items) - _SHOWN} more")
+    if known:
+        click.echo(f"the list had {len(known)} of them already")
+    click.echo(f"{len(items)} items added" + (f" as {commit[:10]}" if commit else " (not committed)" if items else ""))

@@ -1,0 +1,69 @@
+"""`agentctl status`, `log`, `context`, `cost`: what there is, as text or JSON."""
+
+from __future__ import annotations
+
+import click
+
+from agent.actions.overview import cost as cost_of
+from agent.actions.overview import log_lines, where
+from agent.actions.scene import brief_for, choose, find_item, open_scene
+from agent.cli.common import print_json, repository, with_json
+from agent.render import data, text
+
+_LOG = 20
+
+
+@click.command()
+@with_json
+def status(as_json: bool) -> None:
+    """Where things stand: the list in numbers, what is next, the last letter, what was spent."""
+    from agent.actions.doctor import mismatches
+
+    scene = open_scene(repository())
+    found = where(scene)
+    if as_json:
+        print_json(data.status_data(found))
+        return
+    click.echo(text.status_text(found, list(mismatches(scene))))
+
+
+@click.command()
+@click.option("--item", metavar="ITEM", help="Only the steps at this item.")
+@click.option("--all", "everything", is_flag=True, help=f"All of them, not only the newest {_LOG}.")
+@with_json
+def log(item: str | None, everything: bool, as_json: bool) -> None:
+    """The steps, newest first: when (UTC), outcome, commit, cost in USD, item, and by whom it was undone and why."""
+    lines = log_lines(open_scene(repository()), item)
+    if as_json:
+        print_json(data.log_data(lines))
+        return
+    click.echo(text.log_text(lines, len(lines) if everything else _LOG))
+
+
+@click.command()
+@click.argument("item", required=False)
+@click.option("--at", "revision", metavar="REV", default="HEAD", show_default=True, help="The commit to read at.")
+@click.option("--item", "named", metavar="ITEM", help="The item; else the next one.")
+@with_json
+def context(item: str | None, revision: str, named: str | None, as_json: bool) -> None:
+    """Print byte for byte what a fresh session would read at a commit, for an item. Nothing but the commit has a say in it."""
+    from agent.model.tokens import count
+
+    scene = open_scene(repository(), revision)
+    wanted = named or item
+    brief = brief_for(scene, find_item(scene, wanted) if wanted else choose(scene, None), count)
+    if as_json:
+        print_json(data.context_data(brief))
+        return
+    click.echo(brief.text, nl=False)
+
+
+@click.command()
+@with_json
+def cost(as_json: bool) -> None:
+    """What was spent, by day (UTC), item and model; reverted, failed and interrupted steps included."""
+    found = cost_of(open_scene(repository()))
+    if as_json:
+        print_json(data.cost_data(found))
+        return
+    click.echo(text.cost_text(found))

@@ -1,0 +1,59 @@
+"""`agentctl step`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from agent.actions.scene import brief_for, choose, open_scene
+from agent.actions.step import take_step
+from agent.cli.common import model_chooser, model_opener, now, print_json, repository, with_json, with_model
+from agent.errors import Exit
+from agent.render import data, text
+from agent.render.progress import watching
+from agent.repository.repo import Repo
+
+
+@click.command()
+@click.argument("item", required=False)
+@click.option("--dry-run", is_flag=True, help="Print the brief, and on stderr what a step would cost at most; no model is called.")
+@with_model
+@with_json
+def step(item: str | None, dry_run: bool, model: str | None, api_base: str | None, key_env: str | None, as_json: bool) -> int:
+    """Take one step at ITEM, or at the next item of the list.
+
+    A fresh session works at the item with its tools. When it says it is finished, agentctl runs the checks of the commit
+    that the step began from, and commits code, note, follow-up items and lessons as one commit only if they pass. If not,
+    the worker is told, within the limits of the step; at the end of those the tree is put back and a note says why.
+
+    Exit status: 0 landed, 3 nothing left to do, 4 the gate refused, 5 a limit was reached, 6 a person is needed,
+    75 the model can't be reached, 1 another error.
+    """
+    repo = repository()
+    if dry_run:
+        return _show(repo, item, model)
+    with watching(sys.stderr) as listen:
+        result = take_step(repo, item, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now())
+    if as_json:
+        print_json(data.step_data(result))
+    else:
+        click.echo(text.step_text(result))
+    return result.exit
+
+
+def _show(repo: Repo, identity: str | None, flag: str | None) -> int:
+    from agent.model.price import price_of
+    from agent.model.tokens import count
+
+    scene = open_scene(repo)
+    item = choose(scene, identity)
+    brief = brief_for(scene, item, count)
+    click.echo(brief.text, nl=False)
+    name = model_chooser(flag)(scene.memory.config.model)
+    price = price_of(name)
+    limits = scene.memory.config.limits
+    first = f", {brief.tokens * price.input / 1_000_000:.4f} USD for the first call's brief" if price else ", price unknown"
+    told = f"{item.id} with {name}: {brief.tokens:,} tokens of brief{first}; at most {limits.usd:g} USD, {limits.calls} calls, {limits.minutes:g} minutes"
+    click.echo(told, err=True)
+    return Exit.OK

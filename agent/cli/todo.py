@@ -1,0 +1,116 @@
+"""`agentctl todo` and its subcommands."""
+
+from __future__ import annotations
+
+import click
+
+from agent.actions.overview import Row, rows
+from agent.actions.people import NewItem, add_items, say
+from agent.actions.scene import Scene, find_item, open_scene
+from agent.cli.common import long_text, now, print_json, reason, repository, with_json, with_no_commit
+from agent.domain.names import Outcome
+from agent.domain.todo import State, check_links
+from agent.errors import AgentctlError
+from agent.render import data, text
+from agent.store import note_of
+
+
+@click.group(invoke_without_command=True)
+@click.option("--all", "everything", is_flag=True, help="Done and dropped items too.")
+@with_json
+@click.pass_context
+def todo(ctx: click.Context, everything: bool, as_json: bool) -> None:
+    """The list: progress in numbers, what is next, what is blocked and why."""
+    if ctx.invoked_subcommand is not None:
+        return
+    scene = open_scene(repository())
+    check_links(scene.memory.items)
+    listed = rows(scene)
+    if as_json:
+        print_json(data.todo_data(listed))
+        return
+    click.echo(text.todo_text(listed, everything=everything))
+
+
+@todo.command()
+@click.argument("title")
+@click.option("--text", "-m", "body", metavar="TEXT", help="What done means; - reads stdin.")
+@click.option("--check", "checks", metavar="CMD", multiple=True, help="A command that must exit 0 before this item may land.")
+@click.option("--after", metavar="ITEM", multiple=True, help="An item that must be done before.")
+@click.option("--order", type=float, metavar="N", help="Its place: lowest first; else in order of arrival.")
+@click.option("--allow", metavar="WHAT", multiple=True, help="`no-change`: the note is what is wanted, no file need change.")
+@with_no_commit
+def add(
+    title: str, body: str | None, checks: tuple[str, ...], after: tuple[str, ...], order: float | None, allow: tuple[str, ...], no_commit: bool
+) -> None:
+    """Add an item. One whose title the list has already is not added twice."""
+    scene = open_scene(repository())
+    known = tuple(find_item(scene, one).id for one in after)
+    wanted = NewItem(title, long_text(body), checks, known, order, allow)
+    items, there, landed = add_items(scene, [wanted], f"Add an item: {title}\n", commit=not no_commit)
+    for item in items:
+        click.echo(f"added {item.id}: {item.title}" + (f" ({landed.commit[:10]})" if landed and landed.commit else " (not committed)"))
+    for one in there:
+        click.echo(f"the list has it already: {one}")
+
+
+def _spoken(identity: str, outcome: Outcome, because: str, *, commit: bool) -> None:
+    scene = open_scene(repository())
+    item = find_item(scene, identity)
+    _refuse_same(scene, item.id, outcome)
+    _, landed = say(scene, item, outcome, because, now(), commit=commit)
+    click.echo(f"{item.id} is {_STATES[outcome]}" + (f" ({landed.commit[:10]})" if landed.commit else " (not committed)"))
+
+
+_STATES = {Outcome.DONE: State.DONE, Outcome.REOPENED: State.OPEN, Outcome.DROPPED: State.DROPPED}
+
+
+def _refuse_same(scene: Scene, identity: str, outcome: Outcome) -> None:
+    standing = scene.standing(identity)
+    if standing.state is _STATES[outcome] and not standing.failures:
+        raise AgentctlError(f"{identity} is {standing.state} already", f"agentctl todo show {identity}")
+
+
+_BECAUSE = click.option("--because", metavar="TEXT", help="The reason; sessions to come read it.")
+
+
+@todo.command()
+@click.argument("item")
+@_BECAUSE
+@with_no_commit
+def done(item: str, because: str | None, no_commit: bool) -> None:
+    """Say that ITEM is done, by hand."""
+    _spoken(item, Outcome.DONE, reason(because, "Why is it done"), commit=not no_commit)
+
+
+@todo.command()
+@click.argument("item")
+@_BECAUSE
+@with_no_commit
+def reopen(item: str, because: str | None, no_commit: bool) -> None:
+    """Open ITEM again: a blocked one (answer its question in the reason), a done or a dropped one."""
+    _spoken(item, Outcome.REOPENED, reason(because, "Why (or the answer to its question)"), commit=not no_commit)
+
+
+@todo.command()
+@click.argument("item")
+@_BECAUSE
+@with_no_commit
+def drop(item: str, because: str | None, no_commit: bool) -> None:
+    """Drop ITEM: it stays in the list's history, but nobody will work at it."""
+    _spoken(item, Outcome.DROPPED, reason(because, "Why"), commit=not no_commit)
+
+
+@todo.command()
+@click.argument("item")
+@with_json
+def show(item: str, as_json: bool) -> None:
+    """One item, whole: its text, its checks, and what was said and tried."""
+    scene = open_scene(repository())
+    found = find_item(scene, item)
+    row = next((row for row in rows(scene) if row.item.id == found.id), Row(found, scene.standing(found.id), 0, is_next=False))
+    if as_json:
+        print_json({**data.todo_data([row])[0], "text": found.text})
+        return
+    mine = [record for record in scene.history.records if record.name.step.name == found.id]
+    click.echo(text.item_text(row, [(record.name, note_of(scene.repo, record)) for record in mine]))

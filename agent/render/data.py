@@ -1,0 +1,87 @@
+"""The JSON forms of what commands print. Documented in docs/json.md; stable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.actions.overview import Cost, Line, Row, Where
+from agent.actions.step import StepResult
+from agent.domain.brief import Brief
+from agent.domain.todo import State
+from agent.domain.usage import Usage
+
+
+def usage_data(usage: Usage) -> dict[str, Any]:
+    """Money in USD (null where the price is unknown), tokens; `input` includes `cached`."""
+    return {"usd": usage.usd, "input": usage.input, "cached": usage.cached, "output": usage.output}
+
+
+def status_data(where: Where) -> dict[str, Any]:
+    """`agentctl status --json`."""
+    return {
+        "items": {state.value: where.counts.get(state, 0) for state in (State.OPEN, State.DONE, State.BLOCKED, State.DROPPED)},
+        "next": where.following.id if where.following else None,
+        "letter": str(where.letter[0].step) if where.letter else None,
+        "running": where.running,
+        "spent": usage_data(where.spent),
+    }
+
+
+def todo_data(rows: list[Row]) -> list[dict[str, Any]]:
+    """`agentctl todo --json`."""
+    return [
+        {
+            "id": row.item.id,
+            "title": row.item.title,
+            "state": row.standing.state.value,
+            "order": row.item.order,
+            "after": list(row.item.after),
+            "checks": list(row.item.checks),
+            "attempts": row.attempts,
+        }
+        for row in rows
+    ]
+
+
+def log_data(lines: list[Line]) -> list[dict[str, Any]]:
+    """`agentctl log --json`, newest first; `undone_by` is the commit that took the step back, "" where no commit tells it."""
+    return [
+        {
+            "step": str(line.record.name.step),
+            "item": line.record.name.step.name,
+            "outcome": line.record.name.outcome.value,
+            "commit": line.record.commit,
+            "undone_by": (line.record.undone_by.id if line.record.undone_by else "") if line.record.undone else None,
+            "usd": line.usage.usd if line.usage else None,
+        }
+        for line in lines
+    ]
+
+
+def context_data(brief: Brief) -> dict[str, Any]:
+    """`agentctl context --json`."""
+    parts = [{"name": part.name, "tokens": part.tokens, "cut": part.cut} for part in brief.parts]
+    return {"text": brief.text, "tokens": brief.tokens, "parts": parts}
+
+
+def cost_data(cost: Cost) -> dict[str, Any]:
+    """`agentctl cost --json`."""
+    return {
+        "total": usage_data(cost.total),
+        "days": {key: usage_data(usage) for key, usage in cost.days.items()},
+        "items": {key: usage_data(usage) for key, usage in cost.items.items()},
+        "models": {key: usage_data(usage) for key, usage in cost.models.items()},
+    }
+
+
+def step_data(result: StepResult) -> dict[str, Any]:
+    """`agentctl step --json`."""
+    return {
+        "step": str(result.name.step),
+        "item": result.item.id,
+        "outcome": result.name.outcome.value,
+        "commit": result.commit,
+        "exit": int(result.exit),
+        "attempt": result.attempt,
+        "spent": usage_data(result.note.spent) if result.note.spent else None,
+    }

@@ -1,0 +1,110 @@
+"""What a person sees while a step is at work: one line an event, and on a terminal a line that lives."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import IO
+
+from agent.domain.events import Called, CheckEnded, Event, Listener, Phase, Said, ToolBegan, ToolEnded
+from agent.domain.text import one_line
+from agent.domain.usage import NOTHING, Usage
+
+_WIDTH = 110
+
+
+def line_of(event: Event) -> str:
+    """One plain line about `event`; "" for what only the live line shows."""
+    match event:
+        case Phase(name, detail):
+            return f"{name}: {one_line(detail, _WIDTH)}" if detail else name
+        case Said(said):
+            return f"  “{one_line(said, _WIDTH)}”"
+        case ToolEnded(tool, ok, result, seconds):
+            took = f" ({seconds:.1f} s)" if seconds >= 1 else ""
+            return f"  {'' if ok else 'x '}{tool}: {one_line(result, _WIDTH)}{took}"
+        case CheckEnded(command, ok, summary, _):
+            return f"  {'passed' if ok else 'FAILED'} {one_line(command, 60)}: {one_line(summary, _WIDTH)}"
+        case ToolBegan() | Called():
+            return ""
+
+
+def spent_text(usage: Usage) -> str:
+    """Tokens and money of the step so far, short."""
+    money = "" if usage.usd is None else f", {usage.usd:.4f} USD"
+    return f"{usage.input + usage.output:,} tokens{money}"
+
+
+@contextlib.contextmanager
+def watching(stream: IO[str]) -> Iterator[Listener]:
+    """A listener that writes to `stream`: with a living last line where that is a terminal, else plain lines."""
+    if not stream.isatty():
+        yield lambda event: _plain(stream, event)
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(file=stream, highlight=False)
+    state = _State()
+
+    def show(event: Event) -> None:
+        state.see(event)
+        text = escape(line_of(event))
+        if text:
+            console.print(_painted(event, text))
+
+    with console.status(state):
+        yield show
+
+
+def _plain(stream: IO[str], event: Event) -> None:
+    text = line_of(event)
+    if text:
+        stream.write(f"{text}\n")
+        stream.flush()
+
+
+def _painted(event: Event, text: str) -> str:
+    match event:
+        case Phase():
+            return f"[bold cyan]{text}[/]"
+        case CheckEnded(_, ok, _, _) | ToolEnded(_, ok, _, _):
+            colour = "green" if ok and isinstance(event, CheckEnded) else "" if ok else "red"
+            return f"[{colour}]{text}[/]" if colour else text
+        case _:
+            return f"[dim]{text}[/]"
+
+
+class _State:
+    """What the living line shows: what is going on, for how long, and what it has cost."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._doing = "starting"
+        self._spent = NOTHING
+        self._calls = 0
+
+    def see(self, event: Event) -> None:
+        match event:
+            case Phase(name, _):
+                self._doing = "waiting for the model" if name == "work" else name
+            case ToolBegan(tool, brief):
+                self._doing = f"{tool} {brief}"
+            case ToolEnded():
+                self._doing = "waiting for the model"
+            case Called(number, _, spent):
+                self._calls, self._spent = number, spent
+            case Said() | CheckEnded():
+                pass
+
+    def __rich__(self) -> str:
+        """The line as rich asks for it, several times a second."""
+        from rich.markup import escape
+
+        return escape(self.line())
+
+    def line(self) -> str:
+        """The line, plain."""
+        seconds = int(time.monotonic() - self._began)
+        return f"{one_line(self._doing, 70)} · {self._calls} calls, {spent_text(self._spent)} · {seconds // 60}:{seconds % 60:02d}"

@@ -1,0 +1,164 @@
+"""What people read on stdout: the list, where it stands, the log, the cost, a step's end."""
+
+from __future__ import annotations
+
+from agent.actions.overview import Cost, Line, Row, Where
+from agent.actions.step import StepResult
+from agent.domain.message import reason_of
+from agent.domain.names import NoteName, Outcome
+from agent.domain.note import Note
+from agent.domain.text import one_line, plain
+from agent.domain.todo import State
+from agent.domain.usage import Usage
+from agent.render.columns import Cell, columns, heading
+
+_COLOUR = {State.OPEN: "", State.DONE: "green", State.BLOCKED: "red", State.DROPPED: "dim"}
+_OUTCOME_COLOUR = {Outcome.DONE: "green", Outcome.FAILED: "yellow", Outcome.BLOCKED: "red"}
+_BAR = 20
+
+
+def todo_text(rows: list[Row], *, everything: bool) -> str:
+    """The list: progress, then what is open or blocked; all of it with `everything`."""
+    if not rows:
+        return "The list is empty. Fill it: agentctl plan, or agentctl todo add TITLE"
+    counts = {state: sum(1 for row in rows if row.standing.state is state) for state in State}
+    shown = [row for row in rows if everything or row.standing.state in (State.OPEN, State.BLOCKED)]
+    hidden = [f"{counts[state]} {state}" for state in (State.DONE, State.DROPPED) if counts[state] and not everything]
+    parts = [progress_line(counts)]
+    if shown:
+        parts.append(columns([_row(row) for row in shown]))
+    if hidden:
+        parts.append(f"  and {', '.join(hidden)}: agentctl todo --all")
+    return "\n".join(parts)
+
+
+def progress_line(counts: dict[State, int]) -> str:
+    """A bar and the numbers; dropped items count neither way."""
+    done = counts.get(State.DONE, 0)
+    whole = sum(counts.values()) - counts.get(State.DROPPED, 0)
+    filled = round(_BAR * done / whole) if whole else 0
+    numbers = [f"{done} of {whole} done", *(f"{counts[state]} {state}" for state in (State.OPEN, State.BLOCKED, State.DROPPED) if counts.get(state))]
+    return f"{'█' * filled}{'░' * (_BAR - filled)} {', '.join(numbers)}"
+
+
+def _row(row: Row) -> list[Cell]:
+    state = "next" if row.is_next else row.standing.state.value
+    tries = f"{row.standing.failures} failed" if row.standing.failures else ""
+    told = " · ".join(part for part in (tries, row.why) if part)
+    colour = "cyan" if row.is_next else _COLOUR[row.standing.state]
+    return [(state, colour), (row.item.id, "bold" if row.is_next else ""), (f"{row.item.title}{f'  ({told})' if told else ''}", "")]
+
+
+def item_text(row: Row, notes: list[tuple[NoteName, Note | None]]) -> str:
+    """One item, whole: text, checks, and what was said and tried."""
+    item = row.item
+    facts: list[list[Cell]] = [[("id", "dim"), (item.id, "")], [("state", "dim"), (row.standing.state.value, _COLOUR[row.standing.state])]]
+    facts += [[("after", "dim"), (", ".join(item.after), "")]] if item.after else []
+    facts += [[("check", "dim"), (check, "")] for check in item.checks]
+    facts += [[("allow", "dim"), (", ".join(item.allow), "")]] if item.allow else []
+    parts = [heading(plain(item.title)), columns(facts)]
+    parts += [plain(item.text)] if item.text else []
+    for name, note in notes:
+        first = note.text.split("\n\n", 1)[0] if note else "(undone; agentctl log tells by whom)"
+        parts.append(f"{heading(f'{name.step.at:%Y-%m-%d %H:%M} UTC {name.outcome}')}  {name.step}\n{plain(first)}")
+    return "\n\n".join(parts)
+
+
+def status_text(where: Where, mismatches: list[str]) -> str:
+    """Where it stands, in a few lines."""
+    facts: list[list[Cell]] = [[("items", "dim"), (progress_line(where.counts), "")]]
+    if where.following:
+        facts.append([("next", "dim"), (f"{where.following.id}: {where.following.title}", "")])
+    facts += [[("blocked", "dim"), (f"{row.item.id}: {row.why}", "")] for row in where.blocked[:5]]
+    if where.letter:
+        name, note = where.letter
+        facts.append([("letter", "dim"), (f"{name.step.at:%Y-%m-%d %H:%M} UTC, {name.step.name}: {one_line(note.letter, 400)}", "")])
+    if where.undone:
+        why = f": {one_line(reason_of(where.undone.undone_by.message), 300)}" if where.undone.undone_by else ""
+        facts.append([("undone", "dim"), (f"{where.undone.name.step}{why}", "")])
+    if where.running is not None:
+        facts.append([("running", "dim"), (f"process {where.running}", "")])
+    facts.append([("spent", "dim"), (usage_text(where.spent), "")])
+    facts += [[("mismatch", "red"), (text, "")] for text in mismatches]
+    return columns(facts, indent="")
+
+
+def usage_text(usage: Usage) -> str:
+    """Money, tokens, and the share of the input that came from the provider's cache."""
+    money = "price unknown" if usage.usd is None else f"{usage.usd:.4f} USD"
+    share = f" ({usage.cached * 100 // usage.input} % cached)" if usage.input else ""
+    return f"{money}, {usage.input:,} tokens in{share}, {usage.output:,} out"
+
+
+def log_text(lines: list[Line], most: int) -> str:
+    """The steps, newest first."""
+    if not lines:
+        return "No step was taken yet: agentctl step"
+    shown = columns([_log_row(line) for line in lines[:most]], indent="")
+    return shown + (f"\nand {len(lines) - most} older: agentctl log --all" if len(lines) > most else "")
+
+
+def _log_row(line: Line) -> list[Cell]:
+    record = line.record
+    name = record.name
+    usd = "" if line.usage is None else ("?" if line.usage.usd is None else f"{line.usage.usd:.4f}")
+    return [
+        (f"{name.step.at:%Y-%m-%d %H:%M}", "dim"),
+        (name.outcome.value, "dim" if record.undone else _OUTCOME_COLOUR.get(name.outcome, "")),
+        ((record.commit or "")[:10] or "-", "yellow"),
+        (usd, ""),
+        (name.step.name + _undone(line), "dim" if record.undone else ""),
+    ]
+
+
+def _undone(line: Line) -> str:
+    if not line.record.undone:
+        return ""
+    by = line.record.undone_by
+    return f"  undone by {by.author} in {by.id[:10]}: {reason_of(by.message)}" if by else "  undone"
+
+
+def cost_text(cost: Cost) -> str:
+    """What was spent, by day, item and model."""
+    parts = [f"{heading('total')}  {usage_text(cost.total)}"]
+    if cost.unpriced:
+        parts.append(f"of {cost.unpriced} steps the model's price is unknown: their tokens count, their money doesn't")
+    for title, sums in (("day", cost.days), ("item", cost.items), ("model", cost.models)):
+        if sums:
+            parts.append(f"{heading(f'by {title}')}\n" + columns([[(key, ""), (usage_text(usage), "")] for key, usage in sums.items()]))
+    return "\n\n".join(parts)
+
+
+def note_text(name: NoteName, note: Note) -> str:
+    """A note as a person reads it."""
+    facts: list[list[Cell]] = [
+        [("step", "dim"), (str(name.step), "")],
+        [("outcome", "dim"), (name.outcome.value, _OUTCOME_COLOUR.get(name.outcome, ""))],
+    ]
+    facts += [[("model", "dim"), (note.model, "")]] if note.model else []
+    facts += [[("spent", "dim"), (f"{usage_text(note.spent)}, {note.spent.seconds:.0f} s", "")]] if note.spent else []
+    facts += [[("checked", "dim"), (line, "")] for line in note.checked]
+    parts = [heading(plain(note.title)), columns(facts)]
+    parts += [plain(note.text)] if note.text else []
+    parts += [f"{heading('Handoff')}\n{plain(note.letter)}"] if note.letter else []
+    return "\n\n".join(parts)
+
+
+_ENDED = {Outcome.DONE: "landed", Outcome.FAILED: "did not land", Outcome.BLOCKED: "is blocked"}
+
+
+def step_text(result: StepResult) -> str:
+    """How a step ended, and what to do next."""
+    name = result.name
+    lines = [f"{heading(result.item.id)} {_ENDED.get(name.outcome, name.outcome.value)} as {result.commit[:10]}: {plain(result.item.title)}"]
+    first = result.note.text.split("\n\n", 1)[0]
+    lines += [f"  {line}" for line in plain(first).split("\n")]
+    lines += [f"  check {line}" for line in result.note.checked]
+    if result.note.spent:
+        lines.append(f"  {usage_text(result.note.spent)}, {result.note.spent.seconds:.0f} s")
+    if result.attempt:
+        lines.append(f"  what it had changed is kept: git diff HEAD {result.attempt}")
+    lines.append(f"  read it: agentctl note {name.step}" + (f"    undo it: agentctl undo {name.step}" if name.outcome is Outcome.DONE else ""))
+    if name.outcome is Outcome.BLOCKED:
+        lines.append(f'  when you have settled it: agentctl todo reopen {result.item.id} --because "…"')
+    return "\n".join(lines)
