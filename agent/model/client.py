@@ -57,7 +57,9 @@ class Child:
         self._ready = False
         self._received = bytearray()
         self._chatter = bytearray()
-        self._process: subprocess.Popen[bytes] | None = self._start()
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):  # `ask` tries again, and tells
+            self._process = self._start()
 
     @property
     def pid(self) -> int | None:
