@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agent.domain.lesson import Lesson, render_lesson
 from agent.domain.memory import Memory
@@ -11,8 +11,9 @@ from agent.domain.message import step_message
 from agent.domain.names import NoteName, Outcome, StepId, slug_with_tail
 from agent.domain.note import Note, render_note
 from agent.domain.output import fold_output
+from agent.domain.redact import redact
 from agent.domain.text import one_line
-from agent.domain.todo import Item, render_item, tidy_text, tidy_title
+from agent.domain.todo import Item, render_item, tidy_text, tidy_title, title_key
 from agent.domain.usage import Usage
 from agent.gate.protocol import CheckResult, Verdict
 from agent.worker.protocol import Proposed, Remembered, Report
@@ -34,6 +35,21 @@ def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[st
     """The commit of a note: its file, `more` files, and the message with the trailers."""
     name = NoteName(step, outcome)
     return Writing(name, note, ((name.path, render_note(note, step)), *more), step_message(step, note, outcome))
+
+
+def clean(report: Report, environment: Mapping[str, str]) -> Report:
+    """The report with every key of `environment`, and whatever else looks like one, taken out of its texts."""
+
+    def safe(text: str) -> str:
+        return redact(text, environment)
+
+    return replace(
+        report,
+        note=safe(report.note),
+        letter=safe(report.letter),
+        lessons=tuple(Remembered(safe(one.title), safe(one.text)) for one in report.lessons),
+        proposals=tuple(Proposed(safe(one.title), safe(one.text), safe(one.check)) for one in report.proposals),
+    )
 
 
 def landed(step: StepId, item: Item, report: Report, usage: Usage, model: str, checked: Sequence[str], memory: Memory) -> Writing:
@@ -104,8 +120,3 @@ def lesson_files(lessons: Sequence[Remembered], memory: Memory, step: StepId) ->
         lesson = Lesson(slug_with_tail(title, f"{step} {title}"), title, text)
         files.append((lesson.path, render_lesson(lesson)))
     return files
-
-
-def title_key(title: str) -> str:
-    """What makes two titles the same: their words, whatever case and spacing."""
-    return " ".join(tidy_title(title).casefold().split())

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.actions.before import code_key, red_before, remember, told_as_before
-from agent.actions.outcome import Writing, asked, checked_lines, failed, landed
+from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import Scene, brief_for, choose, open_scene
 from agent.actions.workbench import Workbench
@@ -122,7 +122,7 @@ class _Step:
         claimed: Report | None = None
         said: str | None = None
         while True:
-            report = session.work(said)
+            report = clean(session.work(said), os.environ)
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
             if report.ending is not Ending.FINISHED:

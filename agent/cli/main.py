@@ -88,10 +88,10 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]))
 
 
-def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
+def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
     from agent.repository.git import forget_inherited_location
 
     forget_inherited_location()

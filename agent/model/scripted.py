@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.domain.chat import Reply, Request
+from agent.domain.usage import NOTHING
 from agent.model.errors import CODES, ModelError, Reason
 from agent.model.protocol import Endpoint, Limits, Model, Price, Task
 from agent.model.recording import ANY, Attempts, Failure, Recording, read_recording, unreadable
@@ -20,7 +21,7 @@ def open_scripted(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> M
 
 
 class ScriptedModel:
-    """Gives the replies of one attempt, in order."""
+    """Gives the replies of one attempt, in order; after the last one it only says so, as a model that has stopped working does."""
 
     def __init__(self, name: str, task: Task, shown: str, recording: Recording) -> None:
         self._name = name
@@ -57,7 +58,7 @@ class ScriptedModel:
         self.check()
         entry = next(self._entries, None)
         if entry is None:
-            raise unreadable(f"the recording {self._shown} has no further reply for {self._task.topic} (attempt {self._task.attempt})")
+            return Reply(f"(the recording {self._shown} has no further reply)", (), NOTHING, "stop")
         if isinstance(entry, Failure):
             raise _recorded(entry)
         return entry

@@ -12,7 +12,7 @@ from agent.domain.chat import Reply, Request, ToolCall
 from agent.domain.events import Called, Listener, Said, ToolBegan, ToolEnded
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
-from agent.model.errors import Kind, ModelError
+from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Model, Price
 from agent.worker.conversation import Conversation
 from agent.worker.protocol import Ending, Report
@@ -73,6 +73,7 @@ class Loop:
         self._spent = NOTHING
         self._calls = 0
         self._useless = 0
+        self._shortened = False
         self._began = time.monotonic()
 
     def work(self, feedback: str | None) -> Report:
@@ -129,15 +130,22 @@ class Loop:
             reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens()))
         except ModelError as error:
             self._pay(error.spent)
-            if error.kind is not Kind.MEND:
-                raise
-            self._useless += 1
-            if self._useless >= _PATIENCE:
-                raise
-            self._conversation.told(f"That reply could not be used: {error.message}")
+            self._mend(error)
             return None
         self._pay(reply.usage)
         return reply
+
+    def _mend(self, error: ModelError) -> None:
+        """Do what helps against `error`, so that the next call may succeed; raise it where nothing of ours does."""
+        self._useless += 1
+        if error.kind is not Kind.MEND or self._useless > _PATIENCE:
+            raise error
+        if error.reason is Reason.TOO_LONG:
+            if self._shortened or not self._conversation.fit(self._conversation.tokens // 2):
+                raise error
+            self._shortened = True
+            return
+        self._conversation.told(f"That reply could not be used: {error.message}")
 
     def _pay(self, usage: Usage) -> None:
         self._charge(usage)
