@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from agent.lock import locked
 from tests.project import ADDS, Project, call, edit, finish, reply
 
