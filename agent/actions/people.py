@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.actions.outcome import Writing, title_key, write_up
+from agent.actions.outcome import Writing, write_up
 from agent.actions.scene import Scene
 from agent.actions.workbench import memory_path, write_memory
+from agent.domain.adding import made_of
+from agent.domain.fingerprint import keep_all_apart
 from agent.domain.message import step_message
-from agent.domain.names import Outcome, next_step_id, slug, slug_with_tail
+from agent.domain.names import Outcome, next_step_id, slug
 from agent.domain.note import Note
 from agent.domain.text import one_line
-from agent.domain.todo import Item, check_links, render_item, tidy_text, tidy_title
+from agent.domain.todo import Item, NewItem, check_links, render_item, tidy_text, tidy_title, title_key
 from agent.errors import AgentctlError
-from agent.repository.repo import Repo
+from agent.repository.repo import FOLDER, Repo
 
 
 @dataclass(frozen=True)
@@ -41,41 +43,25 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
     return Landed(paths, made)
 
 
-@dataclass(frozen=True)
-class NewItem:
-    """An item as a person or a planner wants it added."""
-
-    title: str
-    text: str = ""
-    checks: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    order: float | None = None
-    allow: tuple[str, ...] = ()
-
-
 def new_items(scene: Scene, wanted: Sequence[NewItem]) -> tuple[list[Item], list[str]]:
-    """`wanted` as items with ids that are free, and the titles that the list already has (those are left out).
+    """`wanted` as items (see `made_of`), and the titles that the list already has (those are left out).
 
     Raises AgentctlError where an `after` names no item, or a title is empty.
     """
-    taken = {item.id for item in scene.memory.items}
     titles = {title_key(item.title) for item in scene.memory.items}
-    made: list[Item] = []
+    fresh: list[NewItem] = []
     known: list[str] = []
     for one in wanted:
-        title = tidy_title(one.title)
-        if not title:
+        key = title_key(one.title)
+        if not key:
             raise AgentctlError("an item wants a title", 'agentctl todo add "TITLE"')
-        if title_key(title) in titles:
-            known.append(title)
+        if key in titles:
+            known.append(tidy_title(one.title))
             continue
-        identity = slug(title)
-        if identity in taken:
-            identity = slug_with_tail(title, title)
-        taken.add(identity)
-        titles.add(title_key(title))
-        checks = tuple(check for check in map(tidy_title, one.checks) if check)
-        made.append(Item(identity, title, tidy_text(one.text), one.order, one.after, checks, one.allow))
+        titles.add(key)
+        fresh.append(one)
+    on_disk = {file.stem for file in (scene.repo.root / FOLDER / "todo").glob("*.md")}  # a person's, not committed yet
+    made = made_of(fresh, scene.memory.items, on_disk | {item.id for item in scene.memory.items})
     check_links([*scene.memory.items, *made])
     return made, known
 
@@ -85,7 +71,12 @@ def add_items(scene: Scene, wanted: Sequence[NewItem], message: str, *, commit: 
     items, known = new_items(scene, wanted)
     if not items:
         return [], known, None
-    return items, known, save(scene.repo, [(item.path, render_item(item)) for item in items], message, commit=commit)
+    return items, known, save(scene.repo, item_files(scene, items), message, commit=commit)
+
+
+def item_files(scene: Scene, items: Sequence[Item]) -> list[tuple[str, str]]:
+    """The files of new items, kept unlike each other and those that are there, whatever template they were made from."""
+    return keep_all_apart([(item.path, render_item(item)) for item in items], [f"{item.text}\n" for item in scene.memory.items])
 
 
 _WORDS = {Outcome.DONE: "Done by hand", Outcome.REOPENED: "Opened again", Outcome.DROPPED: "Dropped"}

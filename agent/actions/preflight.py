@@ -15,6 +15,13 @@ from agent.repository.repo import FOLDER, Repo, Status
 
 def refuse_unsafe(repo: Repo) -> Status:
     """The state of the work tree, if a step may begin in it. Raises AgentctlError that says what stands in the way."""
+    status = refuse_uncommittable(repo)
+    _refuse_changes(status, repo.prefix)
+    return status
+
+
+def refuse_uncommittable(repo: Repo) -> Status:
+    """The state of the work tree, if files of `.agent/` can be committed in it, whatever else is modified. Raises AgentctlError as `refuse_unsafe`."""
     _refuse_unwritable(repo)
     status = repo.status()
     if status.head is None:
@@ -24,7 +31,6 @@ def refuse_unsafe(repo: Repo) -> Status:
     under_way = repo.operation()
     if under_way:
         raise AgentctlError(f"{under_way[0]} is under way", under_way[1])
-    _refuse_changes(status, repo.prefix)
     if repo.identity() is None:
         raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
     _refuse_ignored(repo)

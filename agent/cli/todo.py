@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from agent.actions.overview import Row, rows
-from agent.actions.people import NewItem, add_items, say
+from agent.actions.people import add_items, say
 from agent.actions.scene import Scene, find_item, open_scene
 from agent.cli.common import long_text, now, print_json, reason, repository, with_json, with_no_commit
 from agent.domain.names import Outcome
-from agent.domain.todo import State, check_links
+from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
 from agent.render import data, text
 from agent.store import note_of

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 _SHARE = 0.4
 _PIECE = 60  # bytes of a line that git hashes as one piece, with room for its line end
+_HASHED = re.compile(rb"[^\n]{64}|[^\n]{0,63}\n|[^\n]{1,63}\Z")  # git's pieces: up to a line end, at most 64 bytes
+_HEAD_END = "\n---\n"
 
 
 def keep_apart(head: list[str], body: str, seed: str, repeats: int) -> str:
@@ -35,3 +40,26 @@ def _filler(seed: str, missing: float) -> list[str]:
     if lines:
         lines.insert(0, f"# {seed}: kept unlike its siblings for git")
     return lines
+
+
+def keep_all_apart(files: Sequence[tuple[str, str]], others: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """`files` (path, text as our renderers write it) that are to stand beside each other and beside texts such as `others`.
+
+    Where more than 40 % of one repeats in the rest (items made from one template, notes with one reason), comment lines
+    that follow from its path are added to its head; nothing that a reader reads changes.
+    """
+    pieces = [_HASHED.findall(text.encode()) for _, text in files]
+    seen = Counter(piece for own in pieces for piece in set(own))
+    seen.update({piece for text in others for piece in _HASHED.findall(text.encode())})
+    return [
+        (path, _with_filler(path, text, sum(len(piece) for piece in own if seen[piece] > 1))) for (path, text), own in zip(files, pieces, strict=True)
+    ]
+
+
+def _with_filler(path: str, text: str, repeats: int) -> str:
+    if repeats <= len(text.encode()) * _SHARE:
+        return text
+    headed = text if text.startswith("---\n") else f"---\n---\n{text}"
+    filler = _filler(path.rpartition("/")[2].removesuffix(".md"), (repeats + len("---\n---\n")) / _SHARE - len(headed.encode()))
+    place = headed.index(_HEAD_END, 3) if _HEAD_END in headed[3:] else 3
+    return "\n".join([headed[:place], *filler]) + headed[place:]

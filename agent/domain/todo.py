@@ -31,6 +31,18 @@ class Item:
         return f"todo/{self.id}.md"
 
 
+@dataclass(frozen=True)
+class NewItem:
+    """An item as a person or a planner wants it added; `after` holds ids, or titles of items that are added with it."""
+
+    title: str
+    text: str = ""
+    checks: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    order: float | None = None
+    allow: tuple[str, ...] = ()
+
+
 class State(StrEnum):
     """Where an item stands."""
 
@@ -113,6 +125,11 @@ def tidy_title(title: str) -> str:
     while line.startswith("# ") or line == "#":
         line = line[1:].strip()
     return line[:200].strip()
+
+
+def title_key(title: str) -> str:
+    """What makes two titles the same: their words, whatever case and spacing."""
+    return " ".join(tidy_title(title).casefold().split())
 
 
 def tidy_text(text: str) -> str:
