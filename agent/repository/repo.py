@@ -167,11 +167,11 @@ class Repo:
         return rules
 
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> list[Hit]:
-        """Lines of text files that match the extended regular expression, at most `limit`. Raises GitError for a bad pattern."""
+        """Lines of text files that match the regular expression (Perl's kind), at most `limit`. Raises GitError for a bad pattern."""
         where = self.prefix + path
         spec = f":(glob){where.rstrip('/') + '/' if where else ''}{glob if '/' in glob else '**/' + glob}" if glob else where
-        args = ["grep", "-n", "-z", "-I", "-E", "--untracked", "--no-color", "--full-name", "-e", pattern, "--", *([spec] if spec else [])]
-        out = self.git.run(*args, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0" if glob else "1"})
+        args = ["-n", "-z", "-I", "--untracked", "--no-color", "--full-name", "-e", pattern, "--", *([spec] if spec else [])]
+        out = self._grep(args, {"GIT_LITERAL_PATHSPECS": "0" if glob else "1"})
         hits = []
         for line in os.fsdecode(out).split("\n"):
             parts = line.split("\0", 2)
@@ -180,6 +180,14 @@ class Repo:
                 if len(hits) >= limit:
                     break
         return hits
+
+    def _grep(self, args: Sequence[str], env: Mapping[str, str]) -> bytes:
+        try:
+            return self.git.run("grep", "-P", *args, ok=(0, 1), env=env)
+        except GitError as error:
+            if "USE_LIBPCRE" not in error.said:
+                raise
+            return self.git.run("grep", "-E", *args, ok=(0, 1), env=env)  # this git was built without Perl's expressions
 
     def _listed(self, *args: str, under: str = "") -> list[str]:
         out = self.git.run(*args, *self._spec(under))

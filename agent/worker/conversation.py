@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.domain.chat import Message, Reply, ToolCall
+from agent.domain.text import left_out
 
 _RECENT = 6  # turns at the end that always stay whole
 _SHORT = 400  # characters of tool output that aren't worth leaving out
@@ -51,7 +52,7 @@ class Conversation:
                 return True
             message = self._messages[place]
             if message.role == "tool" and len(message.text) > _SHORT:
-                said = f"[{len(message.text)} characters of output left out to save room: run the tool again if you need them]"
+                said = f"{left_out(f'{len(message.text)} characters of output')} to save room: call the tool again if you need them."
                 self._messages[place] = replace(message, text=said)
                 self._sizes[place] = self._size(self._messages[place])
         return self.tokens <= room

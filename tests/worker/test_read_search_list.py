@@ -111,7 +111,7 @@ def test_search_groups_lines_by_file_and_knows_path_and_glob(bench: Bench) -> No
     assert bench.call("search", pattern="two", glob="*.py").text == "src/a.py\n2│two = 1"
     assert bench.call("search", pattern="two", path="src/b.txt").text == "src/b.txt\n1│two = 2"
     assert bench.call("search", pattern="nowhere").text == "No line matches."
-    assert "[0-9] for \\d" in bench.call("search", pattern=r"two = \d").text or "two = 1" in bench.call("search", pattern=r"two = \d").text
+    assert "two = 1" in bench.call("search", pattern=r"two = \d").text
 
 
 def test_search_explains_a_bad_pattern_and_bounds_what_it_finds(bench: Bench) -> None:

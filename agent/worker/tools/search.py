@@ -22,7 +22,7 @@ class Search:
 
     spec = ToolSpec(
         "search",
-        "Find lines by regular expression (grep -E) in files that git doesn't ignore. path: a folder or file. glob: such as *.py",
+        "Find lines by regular expression (grep -P) in files that git doesn't ignore. path: a folder or file. glob: such as *.py",
         schema({"pattern": TEXT}, {"path": TEXT, "glob": TEXT}),
     )
 
@@ -43,18 +43,11 @@ class Search:
         except AgentctlError as error:
             return failure(
                 f"The search failed: {error.message}",
-                "The pattern is a POSIX extended regular expression: ( [ { . * + ? | need a \\ to be themselves.",
+                "The pattern is a Perl regular expression: ( [ { . * + ? | need a \\ to be themselves.",
             )
         if not hits:
-            return Result(f"No line matches.{_dialect(pattern)}", shown="no match")
+            return Result("No line matches.", shown="no match")
         return _told(hits)
-
-
-def _dialect(pattern: str) -> str:
-    """Perl's shorthands match nothing in POSIX expressions, without an error."""
-    if any(sign in pattern for sign in ("\\d", "\\D", "(?", "*?", "+?")):
-        return " The pattern is a POSIX extended regular expression: [0-9] for \\d, no (?…), no lazy *?."
-    return ""
 
 
 def _told(hits: Sequence[Found]) -> Result:

@@ -1,0 +1,34 @@
+# Two commands matter: `make demo` and `make test`. Both install what they need into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: demo test lint docs bench clean
+
+demo: $(INSTALLED)
+	@$(BIN)/agentctl demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(INSTALLED)
+	$(BIN)/python docs/generate.py
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/commands.py
+	$(BIN)/python benchmarks/step.py
+
+$(INSTALLED): pyproject.toml
+	@echo "installing into .venv (the first time takes some minutes: litellm is large)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(INSTALLED)
+
+clean:
+	rm -rf .venv dist build .mypy_cache .ruff_cache .hypothesis
