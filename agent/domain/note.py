@@ -82,7 +82,7 @@ def parse_note(text: str, path: str) -> Note:
 
 
 def _spent(usage: Usage) -> dict[str, float | int | None]:
-    return {"usd": usage.usd, "input": usage.input, "cached": usage.cached, "output": usage.output, "seconds": usage.seconds}
+    return {"usd": usage.usd, "input": usage.input, "cached": usage.cached, "output": usage.output, "seconds": round(usage.seconds)}
 
 
 def _rounded(usage: Usage) -> Usage:
