@@ -1,0 +1,1 @@
+"""What `agentctl doctor` looks for: one small function for each finding."""

@@ -1,0 +1,43 @@
+"""Where HEAD is, what is under way, who commits: what a step and an undo refuse to begin without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.actions.findings.finding import Finder, Finding, Look, listed
+from agent.domain.text import one_line
+
+
+def unborn(look: Look) -> Iterator[Finding]:
+    """There is no commit."""
+    if look.status.head is None:
+        yield Finding("error", "there is no commit here yet, so nothing could be put back", "make a first commit (git commit), then try again")
+
+
+def detached(look: Look) -> Iterator[Finding]:
+    """HEAD is at no branch."""
+    if look.status.branch is None:
+        yield Finding("error", "HEAD is detached: no branch would hold the commit", "git switch -c NAME")
+
+
+def under_way(look: Look) -> Iterator[Finding]:
+    """A merge, rebase or the like has begun."""
+    told = look.repo.operation()
+    if told:
+        yield Finding("error", f"{told[0]} is under way", told[1])
+
+
+def conflict(look: Look) -> Iterator[Finding]:
+    """Files are in conflict."""
+    if look.status.unmerged:
+        paths = listed(one_line(path, 60) for path in look.status.unmerged)
+        yield Finding("error", f"files are in conflict: {paths}", "resolve them and commit, then try again")
+
+
+def nobody(look: Look) -> Iterator[Finding]:
+    """Nobody is named who commits."""
+    if look.repo.identity() is None:
+        yield Finding("error", "git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
+
+
+STATE: tuple[Finder, ...] = (unborn, detached, under_way, conflict, nobody)
