@@ -80,8 +80,10 @@ def failed(
 
 def _why(verdict: Verdict) -> str:
     red = [check for check in verdict.checks if not check.ok]
-    lines = [f"- {finding}" for finding in verdict.findings] + [f"- `{check.command}`: {check.summary}" for check in red]
-    text = "The step did not land:\n\n" + "\n".join(lines)
+    reasons = [*verdict.findings, *(f"`{check.command}`: {check.summary}" for check in red)]
+    text = (
+        f"The step did not land: {reasons[0]}" if len(reasons) == 1 else "The step did not land:\n" + "\n".join(f"- {reason}" for reason in reasons)
+    )
     if red and red[0].output:
         text += f"\n\n```\n{fold_output(red[0].output, _EXCERPT).replace('```', chr(39) * 3)}\n```"
     return text

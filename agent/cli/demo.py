@@ -57,6 +57,7 @@ def demo(ctx: click.Context, folder: str | None) -> int:
     show.command("step")
     show.command("status")
     show.command("cost")
+    click.echo()
     _tell("Look around there: git log, .agent/, agentctl context. For a repository of your own and a real model:")
     click.echo(
         textwrap.dedent("""
@@ -97,6 +98,6 @@ class _Show:
     def _part(self, args: tuple[str, ...], only: str) -> None:
         from click.testing import CliRunner
 
-        printed = CliRunner().invoke(self._group, ["-C", str(self._repo.top), *args]).stdout  # type: ignore[arg-type]
+        printed = CliRunner().invoke(self._group, ["-C", str(self._repo.top), *args]).stdout
         parts = printed.split("\n# ")
         click.echo("\n".join(f"# {part}".rstrip() + "\n" for part in parts if f"# {part}".startswith(only)))

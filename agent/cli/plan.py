@@ -18,6 +18,7 @@ from agent.repository.repo import Repo
 
 
 @click.command()
+@click.option("--goal", metavar="TEXT", help="Plan for this, in place of .agent/goal.md.")
 @click.option("--from", "source", metavar="FILE", help="Take the items from a Markdown checklist or a YAML list; no model is called.")
 @click.option("--each", "pattern", metavar="GLOB", help="One item for each tracked file that matches; no model is called.")
 @click.option("--title", metavar="TEXT", help="With --each: the title, with {path}, {name} or {stem} in it.")
@@ -27,6 +28,7 @@ from agent.repository.repo import Repo
 @with_model
 @with_no_commit
 def plan(
+    goal: str | None,
     source: str | None,
     pattern: str | None,
     title: str | None,
@@ -45,6 +47,8 @@ def plan(
     """
     if source and pattern:
         raise click.UsageError("--from and --each can't go together.")
+    if goal and (source or pattern):
+        raise click.UsageError("--goal is for a plan by the model.")
     if pattern and not title:
         raise click.UsageError("--each wants a --title, such as --title 'Review {path}'.")
     repo = repository()
@@ -55,7 +59,13 @@ def plan(
     else:
         with watching(sys.stderr) as listen:
             result = plan_with_model(
-                repo, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now()
+                repo,
+                model_name=model_chooser(model),
+                open_model=model_opener(repo, api_base, key_env),
+                listen=listen,
+                now=now(),
+                goal=goal,
+                commit=not no_commit,
             )
         _tell(list(result.items), list(result.known), result.commit)
 

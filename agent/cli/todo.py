@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from agent.actions.edit_list import apply, list_rows
 from agent.actions.overview import Row, rows
 from agent.actions.people import add_items, say
 from agent.actions.scene import Scene, find_item, open_scene
 from agent.cli.common import long_text, now, print_json, reason, repository, with_json, with_no_commit
+from agent.domain import listing
 from agent.domain.names import Outcome
 from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
@@ -114,3 +118,41 @@ def show(item: str, as_json: bool) -> None:
         return
     mine = [record for record in scene.history.records if record.name.step.name == found.id]
     click.echo(text.item_text(row, [(record.name, note_of(scene.repo, record)) for record in mine]))
+
+
+@todo.command()
+@click.option("--because", metavar="TEXT", help="The reason for what is dropped, done or reopened.")
+@with_no_commit
+def edit(because: str | None, no_commit: bool) -> None:
+    """Edit the whole list as one text in $EDITOR, as git rebase -i does: move, retitle, finish, drop, add lines.
+
+    Only what changed is written back, in the lines meant. A mistake is named with its line, and the text comes back to the editor.
+    """
+    scene = open_scene(repository())
+    listed = list_rows(scene)
+    text_now = listing.render(listed)
+    while True:
+        edited = click.edit(text_now, extension=".agentctl", require_save=True)
+        if edited is None:
+            click.echo("nothing changed")
+            return
+        try:
+            changes = listing.read(edited, listed)
+            break
+        except listing.BadLineError as error:
+            text_now = _again(edited, error)
+    done_edits = apply(scene.repo, scene, changes, now(), because or "", commit=not no_commit)
+    if done_edits is None:
+        click.echo("nothing changed")
+        return
+    for path in done_edits.landed.paths:
+        click.echo(f"wrote {path}")
+    click.echo(f"committed as {done_edits.landed.commit[:10]}" if done_edits.landed.commit else "not committed")
+
+
+def _again(edited: str, error: listing.BadLineError) -> str:
+    """The text to edit once more, or the error where nobody can be asked."""
+    click.echo(f"{error.message}\n  {error.hint}", err=True)
+    if not sys.stdin.isatty() or not click.confirm("Edit again?", default=True, err=True):
+        raise error
+    return edited

@@ -148,17 +148,24 @@ _ENDED = {Outcome.DONE: "landed", Outcome.FAILED: "did not land", Outcome.BLOCKE
 
 
 def step_text(result: StepResult) -> str:
-    """How a step ended, and what to do next."""
-    name = result.name
-    lines = [f"{heading(result.item.id)} {_ENDED.get(name.outcome, name.outcome.value)} as {result.commit[:10]}: {plain(result.item.title)}"]
+    """How a step ended, and what to type next."""
+    name, item = result.name, result.item.id
+    lines = [f"{heading(item)} {_ENDED.get(name.outcome, name.outcome.value)}, commit {result.commit[:10]}: {plain(result.item.title)}"]
     first = result.note.text.split("\n\n", 1)[0]
     lines += [f"  {line}" for line in plain(first).split("\n")]
     lines += [f"  check {line}" for line in result.note.checked]
     if result.note.spent:
         lines.append(f"  {usage_text(result.note.spent)}, {result.note.spent.seconds:.0f} s")
+    return "\n".join(lines) + "\n" + columns(_ways_on(result), indent="  ")
+
+
+def _ways_on(result: StepResult) -> list[list[Cell]]:
+    item = result.item.id
+    ways = [(f"agentctl note {item}", "its whole note")]
+    if result.name.outcome is Outcome.DONE:
+        ways.append((f"agentctl undo {item}", "take it back, with the reason"))
     if result.attempt:
-        lines.append(f"  what it had changed is kept: git diff HEAD {result.attempt}")
-    lines.append(f"  read it: agentctl note {name.step}" + (f"    undo it: agentctl undo {name.step}" if name.outcome is Outcome.DONE else ""))
-    if name.outcome is Outcome.BLOCKED:
-        lines.append(f'  when you have settled it: agentctl todo reopen {result.item.id} --because "…"')
-    return "\n".join(lines)
+        ways.append((f"git diff HEAD {result.attempt}", "what it had changed"))
+    if result.name.outcome is Outcome.BLOCKED:
+        ways.append((f'agentctl todo reopen {item} --because "…"', "when you have settled it"))
+    return [[(command, "bold"), (told, "dim")] for command, told in ways]
