@@ -10,7 +10,8 @@ import click
 from agent.actions.people import add_items
 from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
-from agent.cli.common import here, model_chooser, model_opener, now, repository, with_model, with_no_commit
+from agent.cli.common import here, now, repository, with_no_commit
+from agent.cli.models import model_chooser, model_opener, with_model
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.render.progress import watching

@@ -8,7 +8,8 @@ import click
 
 from agent.actions.scene import brief_for, choose, open_scene
 from agent.actions.step import take_step
-from agent.cli.common import model_chooser, model_opener, now, print_json, repository, with_json, with_model
+from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.models import model_chooser, model_opener, with_model
 from agent.errors import Exit
 from agent.render import data, text
 from agent.render.progress import watching

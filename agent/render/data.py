@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.actions.overview import Cost, Line, Row, Where
-from agent.actions.step import StepResult
 from agent.domain.brief import Brief
 from agent.domain.todo import State
 from agent.domain.usage import Usage
+
+if TYPE_CHECKING:  # a step's imports are more than all that other commands need
+    from agent.actions.step import StepResult
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:

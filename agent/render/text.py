@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent.actions.overview import Cost, Line, Row, Where
-from agent.actions.step import StepResult
 from agent.domain.message import reason_of
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
@@ -11,6 +12,9 @@ from agent.domain.text import one_line, plain
 from agent.domain.todo import State
 from agent.domain.usage import Usage
 from agent.render.columns import Cell, columns, heading
+
+if TYPE_CHECKING:  # a step's imports are more than all that other commands need
+    from agent.actions.step import StepResult
 
 _COLOUR = {State.OPEN: "", State.DONE: "green", State.BLOCKED: "red", State.DROPPED: "dim"}
 _OUTCOME_COLOUR = {Outcome.DONE: "green", Outcome.FAILED: "yellow", Outcome.BLOCKED: "red"}

@@ -1,0 +1,47 @@
+"""What the commands that ask a model share: which one, and where it is reached."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from agent.errors import AgentctlError
+from agent.model import open_model
+from agent.model.protocol import Endpoint, Model, OpenModel, Task
+from agent.personal import Personal, personal
+from agent.repository.repo import Repo
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def with_model(command: _F) -> _F:
+    """The options that say which model, and where it is reached."""
+    command = click.option("--model", metavar="NAME", help="The model, by its litellm name; wins over AGENTCTL_MODEL and the config.")(command)
+    command = click.option("--api-base", metavar="URL", help="Where the model is reached, for a local or other endpoint.")(command)
+    return click.option("--key-env", metavar="VARIABLE", help="The environment variable that holds the key.")(command)
+
+
+def model_chooser(flag: str | None) -> Callable[[str], str]:
+    """Which model to use, given what the repository's config names. Raises AgentctlError where nothing names one."""
+
+    def choose(configured: str) -> str:
+        name = flag or os.environ.get("AGENTCTL_MODEL", "") or configured or personal(os.environ).model
+        if not name:
+            raise AgentctlError("no model is named", "agentctl step --model NAME, or set AGENTCTL_MODEL, or `model:` in .agent/config.yaml")
+        return name
+
+    return choose
+
+
+def model_opener(repo: Repo, api_base: str | None, key_env: str | None) -> OpenModel:
+    """How to open a model: with the endpoint from the flags, the environment or the person's own config, never the repository's."""
+    own: Personal = personal(os.environ)
+    endpoint = Endpoint(api_base or own.api_base or None, key_env or own.key_env or None)
+
+    def opened(name: str, task: Task) -> Model:
+        return open_model(name, endpoint=endpoint, task=task, root=repo.root)
+
+    return opened
