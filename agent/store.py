@@ -24,7 +24,7 @@ def load(repo: Repo, commit: str) -> Memory:
     """All of `.agent/` at `commit`. Raises BadFileError for what can't be read, AgentctlError where there is no `.agent/`."""
     entries = repo.tree(commit)
     if not entries:
-        raise AgentctlError("there is no .agent/ here yet", "agentctl init")
+        raise _no_memory(repo, commit)
     for entry in entries:
         if entry.mode == _LINK:
             raise BadFileError(entry.path, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
@@ -43,6 +43,23 @@ def load(repo: Repo, commit: str) -> Memory:
         lessons=tuple(_parse_all(lessons, texts, parse_lesson)),
         guides=_guides(repo, commit),
     )
+
+
+def _no_memory(repo: Repo, commit: str) -> AgentctlError:
+    """Why `commit` holds no `.agent/`, as well as it can be told."""
+    if commit != repo.head():
+        return AgentctlError(f"there is no {FOLDER}/ at {commit[:10]}", f"git log -- {FOLDER} shows the commits that have one")
+    if not (repo.root / FOLDER).is_dir():
+        return AgentctlError(f"there is no {FOLDER}/ here yet", "agentctl init")
+    refuse_ignored(repo)
+    return AgentctlError(f"{FOLDER}/ is not in the last commit, and what isn't committed is not remembered", f"git add {FOLDER} && git commit")
+
+
+def refuse_ignored(repo: Repo) -> None:
+    """Raise AgentctlError, with the rule, where git ignores what is written into `.agent/`."""
+    for path, rule in repo.ignored([f"{FOLDER}/config.yaml", f"{FOLDER}/notes/new.md", f"{FOLDER}/todo/new.md"]).items():
+        folder = path.rpartition("/")[0]
+        raise AgentctlError(f"git ignores {folder}/ ({rule}), so nothing there would be remembered", "take that rule out, and commit")
 
 
 def _below(folder: dict[str, Entry], start: str) -> list[Entry]:

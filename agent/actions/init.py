@@ -8,9 +8,9 @@ from pathlib import Path
 
 from agent.actions.detect import Found, detect_checks
 from agent.actions.people import Landed, save
+from agent.actions.preflight import refuse_no_commit
 from agent.domain.frontmatter import dump
 from agent.domain.todo import tidy_text
-from agent.errors import AgentctlError
 from agent.repository.repo import FOLDER, Repo, discover
 from agent.templates import template
 
@@ -63,10 +63,11 @@ def begin(repo: Repo, *, goal: str, checks: Sequence[str], model: str, commit: b
         "config.yaml": config_text(model, list(checks) or [one.command for one in found]),
         "goal.md": f"{tidy_text(goal)}\n" if goal.strip() else _NO_GOAL,
     }
+    if commit:
+        refuse_no_commit(repo)
     missing = [(path, text) for path, text in wanted.items() if not (repo.root / FOLDER / path).exists()]
     if not missing:
         return Begun(repo.root, found, None)
-    _refuse(repo)
     message = f"Begin .agent/: the memory of agentctl\n\nThe goal, the settings and a README for reviewers{_said(checks, found)}.\n"
     return Begun(repo.root, found, save(repo, missing, message, commit=commit))
 
@@ -82,11 +83,3 @@ def _said(checks: Sequence[str], found: Sequence[Found]) -> str:
     if checks:
         return ""
     return ", with the checks that were found: " + ", ".join(one.command for one in found) if found else "; no checks were found"
-
-
-def _refuse(repo: Repo) -> None:
-    if repo.identity() is None:
-        raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
-    rules = repo.ignored([f"{FOLDER}/config.yaml"])
-    for rule in rules.values():
-        raise AgentctlError(f"git ignores {FOLDER}/ ({rule}), so nothing there would be remembered", "take the rule out and commit")

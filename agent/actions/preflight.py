@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 
 from agent.actions.workbench import Workbench
@@ -10,7 +11,11 @@ from agent.domain.message import steps_in
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
 from agent.journal import Journal
-from agent.repository.repo import FOLDER, Repo, Status
+from agent.repository.repo import FOLDER, Repo
+from agent.repository.status import Status
+from agent.store import refuse_ignored
+
+_PATIENCE = 1.0  # seconds; an editor that looks at the state of the tree is quicker
 
 
 def refuse_unsafe(repo: Repo) -> Status:
@@ -22,19 +27,29 @@ def refuse_unsafe(repo: Repo) -> Status:
 
 def refuse_uncommittable(repo: Repo) -> Status:
     """The state of the work tree, if files of `.agent/` can be committed in it, whatever else is modified. Raises AgentctlError as `refuse_unsafe`."""
-    _refuse_unwritable(repo)
+    refuse_no_commit(repo)
     status = repo.status()
     if status.head is None:
-        raise AgentctlError("there is no commit here yet, so nothing could be put back", "make a first commit (git commit), then try again")
-    if status.branch is None:
-        raise AgentctlError("HEAD is detached: no branch would hold the step's commit", "git switch -c NAME")
+        raise AgentctlError("there is no commit here yet, so nothing could be put back", "make a first commit with git commit, then try again")
+    return status
+
+
+def refuse_no_commit(repo: Repo) -> None:
+    """Raise AgentctlError where git could make no commit of files in `.agent/`, or none that a branch holds."""
+    _refuse_unwritable(repo)
+    if not repo.on_branch():
+        raise AgentctlError("HEAD is detached: no branch would hold the commit", "git switch -c NAME")
     under_way = repo.operation()
     if under_way:
         raise AgentctlError(f"{under_way[0]} is under way", under_way[1])
+    lock = repo.index_lock(_PATIENCE)
+    if lock:
+        raise AgentctlError(
+            f"another git command is at work here: {lock} is there", f"wait for it; if none is running, it died: rm {shlex.quote(str(lock))}"
+        )
     if repo.identity() is None:
         raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
-    _refuse_ignored(repo)
-    return status
+    refuse_ignored(repo)
 
 
 def _refuse_unwritable(repo: Repo) -> None:
@@ -54,12 +69,6 @@ def _refuse_changes(status: Status, prefix: str) -> None:
     if own:
         raise AgentctlError(f"files in {FOLDER}/ differ from HEAD: {_named(own)}", f"git commit them, or take them back: git restore -- {own[0]}")
     raise AgentctlError(f"tracked files are modified: {_named(status.modified)}", "git commit them, or put them aside: git stash")
-
-
-def _refuse_ignored(repo: Repo) -> None:
-    rules = repo.ignored([f"{FOLDER}/notes/new.md", f"{FOLDER}/todo/new.md"])
-    for path, rule in rules.items():
-        raise AgentctlError(f"git ignores {path.rpartition('/')[0]}/ ({rule}), so nothing there would be remembered", "take the rule out and commit")
 
 
 def _named(paths: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
     """The scene at `revision`. Raises AgentctlError where there is no such commit or no `.agent/` in it."""
     commit = repo.resolve(revision)
     if commit is None and revision == "HEAD":
-        raise AgentctlError("there is no commit here yet", "make a first commit, then: agentctl init")
+        raise AgentctlError("there is no commit here yet", "make a first commit with git commit, then: agentctl init")
     if commit is None:
         raise AgentctlError(f"{revision} names no commit", "git log shows what there is")
     memory = load(repo, commit)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import git as gitpython
 
+from agent.domain.text import one_line
 from agent.errors import AgentctlError
 
 # Whatever git would start, show or sign on its own; a command-line setting wins over every config file.
@@ -51,9 +52,16 @@ class GitError(AgentctlError):
     """git said no: `status` is its exit code, `said` what it printed on stderr."""
 
     def __init__(self, args: Sequence[str], status: int, said: str) -> None:
-        super().__init__(f"git {args[0]} failed: {said.strip() or f'exit {status}'}", "mend what git names, then type the command again")
+        super().__init__(f"git {args[0]} failed: {gist(said) or f'exit {status}'}", "mend what git names, then type the command again")
         self.status = status
         self.said = said
+
+
+def gist(said: str) -> str:
+    """What git or a hook says, in one line: the first line that it calls fatal or an error; else all but git's hints."""
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("hint:")]
+    fatal = next((line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))), "")
+    return one_line(fatal or " ".join(lines), 300)
 
 
 def forget_inherited_location() -> None:

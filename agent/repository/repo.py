@@ -9,21 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import AgentctlError
-from agent.repository.git import Git, GitError, probe
+from agent.repository.git import Git, GitError, gist, probe
+from agent.repository.status import Status, read_status
 
 FOLDER = ".agent"
-
-
-@dataclass(frozen=True)
-class Status:
-    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`."""
-
-    head: str | None
-    branch: str | None
-    staged: tuple[str, ...] = ()
-    modified: tuple[str, ...] = ()
-    unmerged: tuple[str, ...] = ()
-    untracked: tuple[str, ...] = ()
+_PATIENCE = 5.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -80,7 +70,7 @@ class Repo:
     def status(self) -> Status:
         """The state of HEAD, index and work tree, without looking into submodules."""
         out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=all", "--no-renames")
-        return _read_status(os.fsdecode(out).split("\0"))
+        return read_status(os.fsdecode(out).split("\0"))
 
     def head(self) -> str | None:
         """The commit that HEAD is at, None where there is none yet."""
@@ -93,6 +83,20 @@ class Repo:
         except ValueError:  # a NUL in it
             return None
         return out.decode().strip() or None
+
+    def on_branch(self) -> bool:
+        """Whether a branch holds what is committed, one without a commit yet included."""
+        return self.git.status("symbolic-ref", "--quiet", "HEAD") == 0
+
+    def index_lock(self, patience: float) -> Path | None:
+        """The lock of a git command that is at work on the index (or died there), if it is still held after `patience` seconds."""
+        lock = self.git_dir / "index.lock"
+        deadline = time.monotonic() + patience
+        while lock.exists():
+            if time.monotonic() > deadline:
+                return lock
+            time.sleep(0.05)
+        return None
 
     def operation(self) -> tuple[str, str] | None:
         """A merge, rebase or the like under way, and how to end it; None where there is none."""
@@ -207,6 +211,7 @@ class Repo:
         """
         before = self.head()
         listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        self.index_lock(_PATIENCE)  # an editor that looks at the state of the tree should not cost a step its commit
         self.stage(listing)
         said = self.git.run_as_person(
             "commit",
@@ -251,28 +256,6 @@ class Repo:
             self.git.run("restore", f"--source={commit}", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
 
-def _read_status(lines: Sequence[str]) -> Status:
-    head: str | None = None
-    branch: str | None = None
-    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": []}
-    for line in lines:
-        if line.startswith("# branch.oid ") and not line.endswith("(initial)"):
-            head = line.removeprefix("# branch.oid ")
-        elif line.startswith("# branch.head ") and not line.endswith("(detached)"):
-            branch = line.removeprefix("# branch.head ")
-        elif line.startswith("1 "):
-            _, states, _, _, _, _, _, _, path = line.split(" ", 8)
-            if states[0] != ".":
-                found["staged"].append(path)
-            if states[1] != ".":
-                found["modified"].append(path)
-        elif line.startswith("u "):
-            found["unmerged"].append(line.split(" ", 10)[10])
-        elif line.startswith("? "):
-            found["untracked"].append(line[2:])
-    return Status(head, branch, **{key: tuple(paths) for key, paths in found.items()})
-
-
 def discover(cwd: Path, *, at: Path | None = None) -> Repo:
     """The repository around `cwd`; its root is `at`, or the nearest folder upwards that holds `.agent/`, or the top.
 
@@ -298,11 +281,11 @@ def _no_repository(cwd: Path, said: str) -> AgentctlError:
     if "dubious ownership" in said:
         advice = next((line.strip() for line in said.splitlines() if "safe.directory" in line), "git config --global --add safe.directory PATH")
         return AgentctlError("git doesn't trust this repository: it belongs to another user", f"if you do: {advice}")
-    if "must be run in a work tree" in said:
+    if "must be run in a work tree" in said or "cannot use bare repository" in said:
         return AgentctlError("this repository is bare: it has no files to work on", "git worktree add ../work BRANCH, and run agentctl there")
     if "not a git repository" in said:
         return AgentctlError(f"{cwd} is not inside a git repository", "git init, or go to the repository")
-    return AgentctlError(f"git can't read this repository: {said.strip().splitlines()[-1] if said.strip() else 'no answer'}", "see git status")
+    return AgentctlError(f"git can't read this repository: {gist(said) or 'no answer'}", "see git status")
 
 
 def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:

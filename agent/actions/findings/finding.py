@@ -15,7 +15,8 @@ from agent.domain.memory import Record
 from agent.domain.names import NoteName
 from agent.domain.todo import Item, Standing, parse_item, standings
 from agent.repository.history import read_history
-from agent.repository.repo import FOLDER, Entry, Repo, Status
+from agent.repository.repo import FOLDER, Entry, Repo
+from agent.repository.status import Status
 
 Level = Literal["error", "warning", "info"]
 

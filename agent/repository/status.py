@@ -1,0 +1,41 @@
+"""What `git status` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Status:
+    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`."""
+
+    head: str | None
+    branch: str | None
+    staged: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    unmerged: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+
+
+def read_status(lines: Sequence[str]) -> Status:
+    """The status in the NUL-ended fields of `git status --porcelain=v2 --branch -z`."""
+    head: str | None = None
+    branch: str | None = None
+    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": []}
+    for line in lines:
+        if line.startswith("# branch.oid ") and not line.endswith("(initial)"):
+            head = line.removeprefix("# branch.oid ")
+        elif line.startswith("# branch.head ") and not line.endswith("(detached)"):
+            branch = line.removeprefix("# branch.head ")
+        elif line.startswith("1 "):
+            _, states, _, _, _, _, _, _, path = line.split(" ", 8)
+            if states[0] != ".":
+                found["staged"].append(path)
+            if states[1] != ".":
+                found["modified"].append(path)
+        elif line.startswith("u "):
+            found["unmerged"].append(line.split(" ", 10)[10])
+        elif line.startswith("? "):
+            found["untracked"].append(line[2:])
+    return Status(head, branch, **{key: tuple(paths) for key, paths in found.items()})
