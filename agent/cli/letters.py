@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from agent.actions.people import leave_letter
 from agent.actions.scene import Scene, open_scene
 from agent.cli.common import long_text, now, repository, with_no_commit
 from agent.domain.memory import Record
@@ -37,6 +36,8 @@ def note(step_or_letter: str | None, no_commit: bool) -> None:
         raise AgentctlError(
             f"{step_or_letter!r} is no step, item or commit with a note, and too short for a letter", 'agentctl log; or agentctl note "some words"'
         )
+    from agent.actions.people import leave_letter
+
     writing, landed = leave_letter(scene, long_text(step_or_letter), now(), commit=not no_commit)
     click.echo(
         f"left a letter to the next session: .agent/{writing.name.path}" + (f" ({landed.commit[:10]})" if landed.commit else " (not committed)")

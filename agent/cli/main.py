@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -88,6 +89,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    gc.disable()  # most commands end before their garbage is worth a search through all that they read; `step` and `plan` turn it on
     sys.exit(run(sys.argv[1:]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def plan(
     elif pattern:
         _each(repo, pattern, title or "", body or "", checks, allow, no_commit=no_commit)
     else:
+        gc.enable()
         with watching(sys.stderr) as listen:
             result = plan_with_model(
                 repo,

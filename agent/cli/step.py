@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
@@ -34,6 +35,7 @@ def step(item: str | None, dry_run: bool, model: str | None, api_base: str | Non
     repo = repository()
     if dry_run:
         return _show(repo, item, model)
+    gc.enable()
     with watching(sys.stderr) as listen:
         result = take_step(repo, item, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now())
     if as_json:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from agent.actions.edit_list import apply, list_rows
 from agent.actions.overview import Row, rows
-from agent.actions.people import add_items, say
 from agent.actions.scene import Scene, find_item, open_scene
 from agent.cli.common import long_text, now, print_json, reason, repository, with_json, with_no_commit
-from agent.domain import listing
 from agent.domain.names import Outcome
 from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
 from agent.render import data, text
 from agent.store import note_of
+
+if TYPE_CHECKING:
+    from agent.domain.listing import BadLineError
 
 
 @click.group(invoke_without_command=True)
@@ -48,6 +49,8 @@ def add(
     title: str, body: str | None, checks: tuple[str, ...], after: tuple[str, ...], order: float | None, allow: tuple[str, ...], no_commit: bool
 ) -> None:
     """Add an item. One whose title the list has already is not added twice."""
+    from agent.actions.people import add_items
+
     scene = open_scene(repository())
     known = tuple(find_item(scene, one).id for one in after)
     wanted = NewItem(title, long_text(body), checks, known, order, allow)
@@ -59,6 +62,8 @@ def add(
 
 
 def _spoken(identity: str, outcome: Outcome, because: str, *, commit: bool) -> None:
+    from agent.actions.people import say
+
     scene = open_scene(repository())
     item = find_item(scene, identity)
     _refuse_same(scene, item.id, outcome)
@@ -128,6 +133,9 @@ def edit(because: str | None, no_commit: bool) -> None:
 
     Only what changed is written back, in the lines meant. A mistake is named with its line, and the text comes back to the editor.
     """
+    from agent.actions.edit_list import apply, list_rows
+    from agent.domain import listing
+
     scene = open_scene(repository())
     listed = list_rows(scene)
     text_now = listing.render(listed)
@@ -150,7 +158,7 @@ def edit(because: str | None, no_commit: bool) -> None:
     click.echo(f"committed as {done_edits.landed.commit[:10]}" if done_edits.landed.commit else "not committed")
 
 
-def _again(edited: str, error: listing.BadLineError) -> str:
+def _again(edited: str, error: BadLineError) -> str:
     """The text to edit once more, or the error where nobody can be asked."""
     click.echo(f"{error.message}\n  {error.hint}", err=True)
     if not sys.stdin.isatty() or not click.confirm("Edit again?", default=True, err=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 LONGEST = 60
 NAME = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")
@@ -53,8 +53,7 @@ def slug_with_tail(title: str, seed: str) -> str:
     return f"{base}-{tail(seed)}"
 
 
-@dataclass(frozen=True, order=True)
-class StepId:
+class StepId(NamedTuple):  # and not a dataclass: a history of ten thousand makes, sorts and looks up each of them several times
     """A step's id, `2026-11-29-130355-convert-fixtures`; ids sort by time (UTC), then by name."""
 
     day: str
@@ -76,8 +75,7 @@ class StepId:
         return cls(*match.groups()) if match else None
 
 
-@dataclass(frozen=True, order=True)
-class NoteName:
+class NoteName(NamedTuple):  # as above
     """What a note's path says: which step, and how it ended."""
 
     step: StepId
