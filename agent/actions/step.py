@@ -140,7 +140,7 @@ class _Step:
 
     def _red_before(self) -> frozenset[str]:
         base = self.scene.memory.commit
-        self.listen(Phase("base checks", f"{len(self.commands)} on the commit that the step begins from"))
+        self.listen(Phase("base checks", "on the commit that the step begins from"))
         clean = self.bench.tree(())
         red = red_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
         self.bench.make_be(clean, self.bench.tree(()))
@@ -165,7 +165,7 @@ class _Step:
         own = [*self._outside(changes), *self._unclaimed(report.note)]
         if own:
             return Verdict((), tuple(own)), tree
-        self.listen(Phase("gate", f"{len(changes)} files changed, {len(self.commands)} checks"))
+        self.listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self.commands)}"))
         limits = self.config.limits
         verdict = gate(
             commands=self.commands,

@@ -14,7 +14,7 @@ from agent.domain.names import Outcome
 from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
 from agent.render import data, text
-from agent.store import note_of
+from agent.store import notes_of
 
 if TYPE_CHECKING:
     from agent.domain.listing import BadLineError
@@ -97,7 +97,10 @@ def done(item: str, because: str | None, no_commit: bool) -> None:
 @_BECAUSE
 @with_no_commit
 def reopen(item: str, because: str | None, no_commit: bool) -> None:
-    """Open ITEM again: a blocked one (answer its question in the reason), a done or a dropped one."""
+    """Open ITEM again, with the reason.
+
+    Of a blocked item the reason is the answer to its question; done and dropped ones can be opened again too.
+    """
     _spoken(item, Outcome.REOPENED, reason(because, "Why (or the answer to its question)"), commit=not no_commit)
 
 
@@ -106,7 +109,10 @@ def reopen(item: str, because: str | None, no_commit: bool) -> None:
 @_BECAUSE
 @with_no_commit
 def drop(item: str, because: str | None, no_commit: bool) -> None:
-    """Drop ITEM: it stays in the list's history, but nobody will work at it."""
+    """Drop ITEM: nobody will work at it.
+
+    It stays in the history, and can be opened again.
+    """
     _spoken(item, Outcome.DROPPED, reason(because, "Why"), commit=not no_commit)
 
 
@@ -114,7 +120,7 @@ def drop(item: str, because: str | None, no_commit: bool) -> None:
 @click.argument("item")
 @with_json
 def show(item: str, as_json: bool) -> None:
-    """One item, whole: its text, its checks, and what was said and tried."""
+    """One item, whole: text, checks, attempts."""
     scene = open_scene(repository())
     found = find_item(scene, item)
     row = next((row for row in rows(scene) if row.item.id == found.id), Row(found, scene.standing(found.id), 0, is_next=False))
@@ -122,14 +128,17 @@ def show(item: str, as_json: bool) -> None:
         print_json({**data.todo_data([row])[0], "text": found.text})
         return
     mine = [record for record in scene.history.records if record.name.step.name == found.id]
-    click.echo(text.item_text(row, [(record.name, note_of(scene.repo, record)) for record in mine]))
+    notes = notes_of(scene.repo, mine)
+    click.echo(text.item_text(row, [(record.name, notes.get(record.name)) for record in mine]))
 
 
 @todo.command()
 @click.option("--because", metavar="TEXT", help="The reason for what is dropped, done or reopened.")
 @with_no_commit
 def edit(because: str | None, no_commit: bool) -> None:
-    """Edit the whole list as one text in $EDITOR, as git rebase -i does: move, retitle, finish, drop, add lines.
+    """Edit the whole list as one text in $EDITOR.
+
+    As with git rebase -i, lines are moved, retitled, marked done or dropped, and added.
 
     Only what changed is written back, in the lines meant. A mistake is named with its line, and the text comes back to the editor.
     """

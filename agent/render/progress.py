@@ -21,13 +21,32 @@ def line_of(event: Event) -> str:
             return f"{name}: {one_line(detail, _WIDTH)}" if detail else name
         case Said(said):
             return f"  “{one_line(said, _WIDTH)}”"
-        case ToolEnded(tool, ok, result, seconds):
-            took = f" ({seconds:.1f} s)" if seconds >= 1 else ""
-            return f"  {'' if ok else 'x '}{tool}: {one_line(result, _WIDTH)}{took}"
         case CheckEnded(command, ok, summary, _):
             return f"  {'passed' if ok else 'FAILED'} {one_line(command, 60)}: {one_line(summary, _WIDTH)}"
-        case ToolBegan() | Called():
+        case ToolBegan() | ToolEnded() | Called():
             return ""
+
+
+def line_of_tool(event: ToolEnded, began: ToolBegan | None) -> str:
+    """One plain line about a tool call that ended: what it was about, and what came of it."""
+    about = f" {one_line(began.brief, 60)}" if began and began.brief else ""
+    took = f" ({event.seconds:.1f} s)" if event.seconds >= 1 else ""
+    return f"  {'' if event.ok else 'x '}{event.tool}{about}: {one_line(event.result, _WIDTH)}{took}"
+
+
+class _Lines:
+    """Turns events into lines; a tool's beginning is kept until it ends."""
+
+    def __init__(self) -> None:
+        self._began: ToolBegan | None = None
+
+    def line(self, event: Event) -> str:
+        if isinstance(event, ToolBegan):
+            self._began = event
+        if not isinstance(event, ToolEnded):
+            return line_of(event)
+        began, self._began = self._began, None
+        return line_of_tool(event, began)
 
 
 def spent_text(usage: Usage) -> str:
@@ -39,8 +58,9 @@ def spent_text(usage: Usage) -> str:
 @contextlib.contextmanager
 def watching(stream: IO[str]) -> Iterator[Listener]:
     """A listener that writes to `stream`: with a living last line where that is a terminal, else plain lines."""
+    lines = _Lines()
     if not stream.isatty():
-        yield lambda event: _plain(stream, event)
+        yield lambda event: _plain(stream, lines.line(event))
         return
     from rich.console import Console
     from rich.markup import escape
@@ -50,7 +70,7 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
 
     def show(event: Event) -> None:
         state.see(event)
-        text = escape(line_of(event))
+        text = escape(lines.line(event))
         if text:
             console.print(_painted(event, text))
 
@@ -58,8 +78,7 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
         yield show
 
 
-def _plain(stream: IO[str], event: Event) -> None:
-    text = line_of(event)
+def _plain(stream: IO[str], text: str) -> None:
     if text:
         stream.write(f"{text}\n")
         stream.flush()
