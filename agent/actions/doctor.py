@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from agent.actions.findings.files import FILES
 from agent.actions.findings.finding import Finder, Finding, Look
-from agent.actions.findings.landed import LANDED, out_of_step
+from agent.actions.findings.landed import LANDED, mismatches
 from agent.actions.findings.leftovers import LEFTOVERS
 from agent.actions.findings.machine import MACHINE
 from agent.actions.findings.plan import PLAN
 from agent.actions.findings.state import STATE
-from agent.actions.scene import Scene
 from agent.errors import AgentctlError
 from agent.repository.repo import Repo
 
@@ -21,7 +20,6 @@ __all__ = ["Finding", "Fixed", "doctor", "fix_all", "mismatches"]
 
 _FINDERS: tuple[Finder, ...] = (*STATE, *FILES, *PLAN, *MACHINE, *LEFTOVERS, *LANDED)
 _WORST_FIRST = ("error", "warning", "info")
-_GLANCE = 3  # steps
 
 
 def doctor(repo: Repo, environment: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
@@ -60,9 +58,3 @@ def _fix(finding: Finding) -> Fixed:
         return Fixed(finding, finding.fix() if finding.fix else "", ok=True)
     except AgentctlError as error:
         return Fixed(finding, f"{error.message}: {error.hint}".removesuffix(": "), ok=False)
-
-
-def mismatches(scene: Scene) -> list[str]:
-    """One line for each of the last three steps whose code and note don't say the same; cheap enough for `status`."""
-    found = out_of_step(scene.repo, scene.memory.commit, scene.history.records, _GLANCE)
-    return [f"{finding.text}: {finding.mend}" for finding in found]

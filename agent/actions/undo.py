@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agent.actions.findings.finding import Look
-from agent.actions.findings.state import STATE
-from agent.actions.preflight import recover
+from agent.actions.preflight import recover, refuse_uncommittable
 from agent.actions.undo_choice import Known, commits_of, named
 from agent.domain.change import GITLINK, Change
 from agent.domain.memory import Record
@@ -20,6 +18,7 @@ from agent.domain.undoing import undo_message
 from agent.errors import AgentctlError
 from agent.lock import locked
 from agent.repository.changes import changes_between
+from agent.repository.git import gist
 from agent.repository.history import read_history
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.revert import without
@@ -87,12 +86,12 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
 
 def _ready(repo: Repo) -> str:
     """HEAD's commit, where an undo may begin."""
-    look = Look(repo, os.environ)
-    for finding in (finding for finder in STATE for finding in finder(look)):
-        raise AgentctlError(finding.text, finding.mend)
-    if look.status.staged:
-        raise AgentctlError(f"work is staged: {_listed(look.status.staged)}", "git commit, or git restore --staged -- FILES")
-    return look.status.head or ""
+    status = refuse_uncommittable(repo)
+    if status.unmerged:
+        raise AgentctlError(f"files are in conflict: {_listed(status.unmerged)}", "resolve them and commit, then try again")
+    if status.staged:
+        raise AgentctlError(f"work is staged: {_listed(status.staged)}", "git commit, or git restore --staged -- FILES")
+    return status.head or ""
 
 
 def _known(repo: Repo, head: str) -> Known:
@@ -178,9 +177,7 @@ def _land(repo: Repo, changes: Sequence[Change], tree: str, message: str) -> str
         raise
     if after is None or after == before:
         _take_away(repo, changes, before)
-        raise AgentctlError(
-            f"a hook or git refused the undo: {one_line(said, 300) or 'no commit was made'}", "mend what it names; nothing has changed"
-        )
+        raise AgentctlError(f"a hook or git refused the undo: {gist(said) or 'no commit was made'}", "mend what it names; nothing has changed")
     return after
 
 

@@ -30,9 +30,8 @@ def without(repo: Repo, commit: str, tree: str) -> Reverted:
 
     Raises AgentctlError where git is too old for that.
     """
-    base = _scaffold(repo, f"{commit}^{{tree}}")
-    ours = _scaffold(repo, tree, base)
-    theirs = _scaffold(repo, f"{commit}^^{{tree}}", base)
+    ours = _scaffold(repo, commit, tree)
+    theirs = _scaffold(repo, commit, f"{commit}^^{{tree}}")
     try:
         out = repo.git.run("merge-tree", "--write-tree", "--name-only", "--messages", "-z", ours, theirs, ok=(0, 1))
     except GitError:
@@ -47,9 +46,8 @@ def without(repo: Repo, commit: str, tree: str) -> Reverted:
     return Reverted(result, conflicts, clean=not conflicts and not any(field.startswith("CONFLICT") for field in fields[end:]))
 
 
-def _scaffold(repo: Repo, tree: str, parent: str | None = None) -> str:
-    parents = ["-p", parent] if parent else []
-    return repo.git.run("commit-tree", tree, *parents, "-m", "scaffold", env=_NOBODY).decode().strip()
+def _scaffold(repo: Repo, parent: str, tree: str) -> str:
+    return repo.git.run("commit-tree", tree, "-p", parent, "-m", "scaffold", env=_NOBODY).decode().strip()
 
 
 def parents(repo: Repo, commit: str) -> tuple[str, ...]:

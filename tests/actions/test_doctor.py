@@ -275,6 +275,11 @@ def test_it_never_falls_over_whatever_the_folder_holds(work: Work, data: dict[st
     work.git("clean", "-fdq")
 
 
+def test_a_lock_that_a_dead_git_left_is_an_error(work: Work) -> None:
+    (work.top / ".git" / "index.lock").touch()
+    assert "rm " in _one(list(doctor(work.repo)), "index.lock is there").mend
+
+
 def test_a_broken_index_is_one_finding(work: Work) -> None:
     (work.top / ".git" / "index").write_bytes(b"garbage")
     found = doctor(work.repo)

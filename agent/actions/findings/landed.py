@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.actions.findings.finding import Finder, Finding, Look
+from agent.actions.scene import Scene
 from agent.domain.memory import Record
 from agent.domain.names import Outcome
 from agent.domain.todo import standings
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.revert import cut_off
 
-_LOOKED_AT = 50  # steps
-_NOTHING = "0" * 40
+_LOOKED_AT, _GLANCE = 50, 3  # steps
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class _Move:
 
 
 def out_of_step(repo: Repo, head: str, records: Sequence[Record], most: int) -> list[Finding]:
-    """The last `most` landed steps whose code is gone while the note is there, or the other way round. Three git calls in all."""
+    """The last `most` landed steps whose code is gone while the note is there, or the other way round. Two git calls in all."""
     chosen = _telling(records, most)
     moves = _moves(repo, [record.commit for record in chosen if record.commit])
     now = _at(repo, head, sorted({move.path for moved in moves.values() for move in moved}))
@@ -93,6 +93,12 @@ def _at(repo: Repo, head: str, paths: Sequence[str]) -> dict[str, str]:
     feed = b"".join(os.fsencode(f"{head}:{path}") + b"\n" for path in asked)
     lines = repo.git.run("cat-file", "--batch-check=%(objectname)", stdin=feed).split(b"\n")
     return {path: line.decode() for path, line in zip(asked, lines, strict=False) if not line.endswith(b" missing")}
+
+
+def mismatches(scene: Scene) -> list[str]:
+    """One line for each of the last three steps whose code and note don't say the same; cheap enough for `status`."""
+    found = out_of_step(scene.repo, scene.memory.commit, scene.history.records, _GLANCE)
+    return [f"{finding.text}: {finding.mend}" for finding in found]
 
 
 def mismatched(look: Look) -> Iterator[Finding]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
 
 from agent.actions.findings.finding import Finder, Finding, Look, listed
 from agent.domain.text import one_line
+
+_PATIENCE = 1.0  # seconds; an editor that looks at the state of the tree is quicker
 
 
 def unborn(look: Look) -> Iterator[Finding]:
@@ -40,4 +44,19 @@ def nobody(look: Look) -> Iterator[Finding]:
         yield Finding("error", "git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
 
 
-STATE: tuple[Finder, ...] = (unborn, detached, under_way, conflict, nobody)
+def unwritable(look: Look) -> Iterator[Finding]:
+    """Nothing could be written."""
+    for folder in (look.repo.root, look.repo.git_dir):
+        if not os.access(folder, os.W_OK):
+            yield Finding("error", f"agentctl can't write to {folder}", "make it writable, or work in a clone of your own")
+
+
+def index_lock(look: Look) -> Iterator[Finding]:
+    """A git command is at work on the index, or died there."""
+    lock = look.repo.index_lock(_PATIENCE)
+    if lock:
+        mend = f"wait for it; if none is running, it died: rm {shlex.quote(str(lock))}"
+        yield Finding("error", f"another git command is at work here: {lock} is there", mend)
+
+
+STATE: tuple[Finder, ...] = (unborn, detached, under_way, conflict, nobody, unwritable, index_lock)
