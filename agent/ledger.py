@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.domain.usage import Usage
-from agent.durable import append_line
+from agent.durable import append_line, write_whole
+
+_VERSION = 1
+_WORTH_KEEPING = 65_536  # bytes of the ledger; adding up less takes about 1 ms
 
 
 @dataclass(frozen=True)
@@ -22,11 +29,25 @@ class Call:
     usage: Usage
 
 
+class Spent(NamedTuple):
+    """What one step used with one model on one day (UTC)."""
+
+    step: str
+    day: str
+    item: str
+    model: str
+    usage: Usage
+
+
+_Sums = dict[tuple[str, str, str, str, bool], Usage]  # by step, day, item, model, and whether the price is known
+
+
 class Ledger:
     """The ledger in `folder`, shared by all work trees of a repository."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "ledger.jsonl"
+        self._sums = folder / "cache" / f"ledger-{_VERSION}.json"
 
     def add(self, call: Call) -> None:
         """Append `call`; on disk when this returns."""
@@ -39,19 +60,61 @@ class Ledger:
 
     def read(self) -> tuple[list[Call], int]:
         """All calls in their order, and how many lines could not be read (torn by a crash)."""
+        return _calls(self._bytes())
+
+    def sums(self) -> list[Spent]:
+        """All calls, added up by step, day, item and model, in the order in which these first came.
+
+        Sums of most of the file are kept in a cache, which counts only while the bytes that it was made from are still there.
+        """
+        data = self._bytes()
+        known, sums = self._kept(data)
+        fresh = data[known:]
+        _add(sums, _calls(fresh)[0])
+        if len(fresh) > _WORTH_KEEPING and data.endswith(b"\n"):
+            self._keep(data, sums)
+        return [Spent(step, day, item, model, usage) for (step, day, item, model, _), usage in sums.items()]
+
+    def _bytes(self) -> bytes:
         try:
-            lines = self._path.read_bytes().split(b"\n")
+            return self._path.read_bytes()
         except OSError:
-            return [], 0
-        calls, torn = [], 0
-        for line in lines:
-            if not line:
-                continue
-            try:
-                calls.append(_call(json.loads(line)))
-            except (ValueError, KeyError, TypeError):
-                torn += 1
-        return calls, torn
+            return b""
+
+    def _kept(self, data: bytes) -> tuple[int, _Sums]:
+        """How many bytes of `data` the cache has added up, and the sums."""
+        try:
+            stored = json.loads(self._sums.read_bytes())
+            known = int(stored["bytes"])
+            if hashlib.sha256(memoryview(data)[:known]).hexdigest() != stored["sha256"]:
+                return 0, {}
+            return known, {(step, day, item, model, usage[0] is None): Usage(*usage) for step, day, item, model, *usage in stored["sums"]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0, {}
+
+    def _keep(self, data: bytes, sums: _Sums) -> None:
+        rows = [[*key[:4], one.usd, one.input, one.cached, one.output, one.seconds] for key, one in sums.items()]
+        stored = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "sums": rows}
+        with contextlib.suppress(OSError):
+            write_whole(self._sums, json.dumps(stored).encode())
+
+
+def _add(sums: _Sums, calls: Iterable[Call]) -> None:
+    for call in calls:
+        key = (call.step, call.at[:10], call.item, call.model, call.usage.usd is None)
+        sums[key] = sums[key] + call.usage if key in sums else call.usage
+
+
+def _calls(data: bytes) -> tuple[list[Call], int]:
+    calls, torn = [], 0
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        try:
+            calls.append(_call(json.loads(line)))
+        except (ValueError, KeyError, TypeError):
+            torn += 1
+    return calls, torn
 
 
 def _call(line: dict[str, object]) -> Call:

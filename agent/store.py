@@ -100,9 +100,13 @@ def _guides(repo: Repo, commit: str) -> tuple[tuple[str, str], ...]:
 
 def read_notes(repo: Repo, commit: str, names: Sequence[NoteName]) -> dict[NoteName, Note]:
     """The notes `names` as `commit` holds them; those that aren't there, or can't be read, are left out."""
-    blobs = repo.blobs([f"{commit}:{repo.prefix}{FOLDER}/{name.path}" for name in names])
+    return _notes(repo, [(commit, name) for name in names])
+
+
+def _notes(repo: Repo, places: Sequence[tuple[str, NoteName]]) -> dict[NoteName, Note]:
+    blobs = repo.blobs([f"{commit}:{repo.prefix}{FOLDER}/{name.path}" for commit, name in places])
     found = {}
-    for name, data in zip(names, blobs, strict=True):
+    for (_, name), data in zip(places, blobs, strict=True):
         if data is not None:
             found[name] = _lenient(data.decode("utf-8", "replace"), name)
     return found
@@ -129,4 +133,9 @@ def last_letter(repo: Repo, memory: Memory) -> tuple[NoteName, Note] | None:
 
 def note_of(repo: Repo, record: Record) -> Note | None:
     """The note of a step, undone ones too (read from the commit that brought it)."""
-    return read_notes(repo, record.commit, [record.name]).get(record.name) if record.commit else None
+    return notes_of(repo, [record]).get(record.name)
+
+
+def notes_of(repo: Repo, records: Iterable[Record]) -> dict[NoteName, Note]:
+    """The notes of steps, undone ones too; those that this clone doesn't have are left out."""
+    return _notes(repo, [(record.commit, record.name) for record in records if record.commit])

@@ -13,7 +13,7 @@ from agent.domain.todo import Item, Standing, State, check_links, in_order, next
 from agent.errors import AgentctlError, Exit
 from agent.repository.history import read_history
 from agent.repository.repo import Repo
-from agent.store import last_letter, load, note_of, read_notes
+from agent.store import last_letter, load, notes_of, read_notes
 from agent.templates import template
 
 
@@ -106,8 +106,6 @@ def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prom
     wanted += list(scene.history.merged)
     notes = read_notes(scene.repo, scene.memory.commit, wanted)
     if item is not None:
-        for record in scene.history.records:
-            if record.name.step.name == item.id and (note := note_of(scene.repo, record)):
-                notes[record.name] = note
+        notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.step.name == item.id])
     sources = Sources(template(prompt), scene.memory, scene.history, item, notes, scene.letter[0] if scene.letter else None)
     return compose(sources, scene.memory.config.brief_tokens, count)

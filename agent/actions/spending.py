@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from operator import itemgetter
 
 from agent.actions.scene import Scene
 from agent.domain.names import StepId
-from agent.domain.usage import NOTHING, Usage
-from agent.ledger import Ledger
-from agent.store import note_of
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What one step used with one model; `day` (UTC) is when."""
-
-    step: str
-    day: str
-    item: str
-    model: str
-    usage: Usage
+from agent.domain.usage import Usage, summed
+from agent.ledger import Ledger, Spent
+from agent.store import notes_of
 
 
 def all_spending(scene: Scene) -> list[Spent]:
     """Everything ever spent, reverted and failed attempts and steps that died included; each step counted once, by step."""
-    calls, _ = Ledger(scene.repo.shared).read()
-    found = [Spent(call.step, call.at[:10], call.item, call.model, call.usage) for call in calls]
+    found = Ledger(scene.repo.shared).sums()
     known = {one.step for one in found}
+    untold = []
     for record in scene.history.records:
         step = record.name.step
         if str(step) in known:
             continue
         told = scene.history.told.get(step)
-        if told is not None and told.usage is not None:
+        if told is None:
+            untold.append(record)
+        elif told.usage is not None:
             found.append(_elsewhere(step, told.model, told.usage))
-        elif told is None and (note := note_of(scene.repo, record)) and note.spent:
-            found.append(_elsewhere(step, note.model, note.spent))
-    return sorted(found, key=lambda one: (one.step, one.day))
+    found += [_elsewhere(name.step, note.model, note.spent) for name, note in notes_of(scene.repo, untold).items() if note.spent]
+    return sorted(found, key=itemgetter(0, 1))  # by step, then by day
 
 
 def _elsewhere(step: StepId, model: str, usage: Usage) -> Spent:
@@ -46,15 +36,13 @@ def _elsewhere(step: StepId, model: str, usage: Usage) -> Spent:
 
 def total(spending: Iterable[Spent]) -> Usage:
     """The sum; its money is of the calls whose price is known."""
-    result = NOTHING
-    for one in spending:
-        result = result + one.usage.priced
-    return result
+    return summed(one.usage.priced for one in spending)
 
 
 def grouped(spending: Iterable[Spent], key: Callable[[Spent], str]) -> dict[str, Usage]:
     """The sums for each value of `key`, in the order in which they are met."""
     sums: dict[str, Usage] = {}
     for one in spending:
-        sums[key(one)] = sums.get(key(one), NOTHING) + one.usage.priced
+        name, usage = key(one), one.usage.priced
+        sums[name] = sums[name] + usage if name in sums else usage
     return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
@@ -28,6 +29,16 @@ class Usage:
     def priced(self) -> Usage:
         """The same with an unknown price counted as nothing, for sums over many models."""
         return self if self.usd is not None else replace(self, usd=0.0)
+
+
+def summed(usages: Iterable[Usage]) -> Usage:
+    """The sum of many, in one pass."""
+    usd: float | None = 0.0
+    tokens, cached, output, seconds = 0, 0, 0, 0.0
+    for one in usages:
+        usd = None if usd is None or one.usd is None else usd + one.usd
+        tokens, cached, output, seconds = tokens + one.input, cached + one.cached, output + one.output, seconds + one.seconds
+    return Usage(None if usd is None else round(usd, 9), tokens, cached, output, round(seconds, 3))
 
 
 def _add_usd(one: float | None, other: float | None) -> float | None:
