@@ -9,7 +9,7 @@ from datetime import datetime
 from agent.actions.outcome import Writing, write_up
 from agent.actions.scene import Scene
 from agent.actions.workbench import memory_path, write_memory
-from agent.domain.adding import made_of
+from agent.domain.adding import in_sequence, made_of
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.message import step_message
 from agent.domain.names import Outcome, next_step_id, slug
@@ -44,7 +44,7 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
 
 
 def new_items(scene: Scene, wanted: Sequence[NewItem]) -> tuple[list[Item], list[str]]:
-    """`wanted` as items (see `made_of`), and the titles that the list already has (those are left out).
+    """`wanted` as items (see `made_of`) in their sequence, and the titles that the list already has (those are left out).
 
     Raises AgentctlError where an `after` names no item, or a title is empty.
     """
@@ -60,8 +60,8 @@ def new_items(scene: Scene, wanted: Sequence[NewItem]) -> tuple[list[Item], list
             continue
         titles.add(key)
         fresh.append(one)
-    on_disk = {file.stem for file in (scene.repo.root / FOLDER / "todo").glob("*.md")}  # a person's, not committed yet
-    made = made_of(fresh, scene.memory.items, on_disk | {item.id for item in scene.memory.items})
+    placed = in_sequence(fresh, [item.order for item in scene.memory.items])
+    made = made_of(placed, scene.memory.items, taken_ids(scene))
     check_links([*scene.memory.items, *made])
     return made, known
 
@@ -74,19 +74,25 @@ def add_items(scene: Scene, wanted: Sequence[NewItem], message: str, *, commit: 
     return items, known, save(scene.repo, item_files(scene, items), message, commit=commit)
 
 
+def taken_ids(scene: Scene) -> frozenset[str]:
+    """The ids of all items, and of files in `todo/` that a person hasn't committed yet."""
+    on_disk = (file.stem for file in (scene.repo.root / FOLDER / "todo").glob("*.md"))
+    return frozenset([*on_disk, *(item.id for item in scene.memory.items)])
+
+
 def item_files(scene: Scene, items: Sequence[Item]) -> list[tuple[str, str]]:
     """The files of new items, kept unlike each other and those that are there, whatever template they were made from."""
     return keep_all_apart([(item.path, render_item(item)) for item in items], [f"{item.text}\n" for item in scene.memory.items])
 
 
-_WORDS = {Outcome.DONE: "Done by hand", Outcome.REOPENED: "Opened again", Outcome.DROPPED: "Dropped"}
+WORDS = {Outcome.DONE: "Done by hand", Outcome.REOPENED: "Opened again", Outcome.DROPPED: "Dropped"}
 
 
 def say(scene: Scene, item: Item, outcome: Outcome, because: str, now: datetime, *, commit: bool = True) -> tuple[Writing, Landed]:
     """Leave a person's note that makes `item` done, open again or dropped, with the reason."""
     step = next_step_id(item.id, now, scene.latest)
     reason = tidy_text(because)
-    note = Note.of(item.title, f"{_WORDS[outcome]}: {reason}" if reason else f"{_WORDS[outcome]}.")
+    note = Note.of(item.title, f"{WORDS[outcome]}: {reason}" if reason else f"{WORDS[outcome]}.")
     writing = write_up(step, outcome, note)
     return writing, save(scene.repo, writing.files, writing.message, commit=commit)
 

@@ -15,15 +15,15 @@ _STEP = 10
 def made_of(wanted: Sequence[NewItem], items: Sequence[Item], taken: Collection[str]) -> list[Item]:
     """`wanted`, whose titles `items` don't have, as items of the list that `items` are; ids in `taken` are not given again.
 
-    Several items keep their sequence: those without `order` get numbers behind all that are there. An `after` may name an
-    item of `wanted` by its title or its slug, or one of `items` by id or title; what names nothing stays as it is.
+    An `after` may name an item of `wanted` by its title or its slug, or one of `items` by id or title; what names nothing
+    stays as it is.
     """
     ids = _free_ids(wanted, taken)
     known = {title_key(item.title): item.id for item in items} | {item.id: item.id for item in items}
     fresh = {slug(one.title): identity for one, identity in zip(wanted, ids, strict=True)}
     fresh |= {title_key(one.title): identity for one, identity in zip(wanted, ids, strict=True)}
     made = []
-    for one, identity in zip(in_sequence(wanted, [item.order for item in items]), ids, strict=True):
+    for one, identity in zip(wanted, ids, strict=True):
         after = tuple(dict.fromkeys(_meant(word, identity, fresh, known) for word in one.after))
         checks = tuple(check for check in map(tidy_text, one.checks) if check)
         made.append(Item(identity, tidy_title(one.title), tidy_text(one.text), one.order, after, checks, one.allow))

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"(?:---|\.\.\.)[ \t]*")
 
 
 def set_key(text: str, key: str, value: str, path: str) -> str:
-    """`text` with `key: value` in its head; `value` is YAML in one line. A file without a head gets one.
+    """`text` with `key: value` in its head; `value` is YAML in one line, as it may stand in a list [ ]. A file without a head gets one.
 
     Everything but the key's own lines is the same, BOM, line ends and comments included. Raises BadFileError for a file that
     can't be read, and where the value can't be changed alone (an anchor that other keys refer to).
@@ -57,12 +57,19 @@ def set_title(text: str, title: str, path: str) -> str:
     if not line.strip():
         before = text[:first] if first in (0, len(_bom(text)[0])) or text[first - 1] == "\n" else text[:first] + _line_end(text)
         return f"{before}# {title}{_line_end(text)}{text[first:]}"
-    mark = re.match(r"\s*(?:# +)?", line)
+    mark = re.match(r"\s*(?:# +|#$)?", line)
     for prefix in (mark[0] if mark else "", "# "):
         changed = f"{text[:first]}{prefix}{title}{text[first + len(line) :]}"
-        if title_and_text(split(changed, path).body)[0] == title:
+        if _title(changed, path) == title:
             return changed
     raise BadFileError(path, document.head_lines + 1, f"the title can't become {title!r}", "edit the file by hand")
+
+
+def _title(text: str, path: str) -> str | None:
+    try:
+        return title_and_text(split(text, path).body)[0]
+    except BadFileError:  # a title such as --- opens a head
+        return None
 
 
 def _bom(text: str) -> tuple[str, str]:

@@ -12,6 +12,8 @@ from agent.domain.frontmatter import BadFileError, dump, refuse_conflict, split
 from agent.domain.names import LONGEST, NAME, NoteName, Outcome
 from agent.errors import AgentctlError
 
+LONGEST_TITLE = 200  # characters; `tidy_title` cuts what is longer
+
 
 @dataclass(frozen=True)
 class Item:
@@ -120,11 +122,11 @@ def title_and_text(body: str) -> tuple[str, str]:
 
 
 def tidy_title(title: str) -> str:
-    """`title` as one line without control characters, at most 200 characters: what `parse_item` gives back."""
+    """`title` as one line without control characters, at most LONGEST_TITLE characters: what `parse_item` gives back."""
     line = " ".join("".join(char if char.isprintable() else " " for char in title).split())
     while line.startswith("# ") or line == "#":
         line = line[1:].strip()
-    return line[:200].strip()
+    return line[:LONGEST_TITLE].strip()
 
 
 def title_key(title: str) -> str:
