@@ -10,7 +10,7 @@ from agent.templates import template
 
 _FILES = (
     "till.py",
-    "conftest.py",
+    "pytest.ini",
     "replies.yaml",
     "plan.md",
     "tests/test_parse.py",

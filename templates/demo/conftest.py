@@ -1,1 +1,0 @@
-"""Lets the tests import till.py."""
