@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.actions.outcome import Writing, write_up
+from agent.actions.preflight import refuse_no_commit
 from agent.actions.scene import Scene
 from agent.actions.workbench import memory_path, write_memory
 from agent.domain.adding import in_sequence, made_of
@@ -14,9 +15,9 @@ from agent.domain.fingerprint import keep_all_apart
 from agent.domain.message import step_message
 from agent.domain.names import Outcome, next_step_id, slug
 from agent.domain.note import Note
-from agent.domain.text import one_line
 from agent.domain.todo import Item, NewItem, check_links, render_item, tidy_text, tidy_title, title_key
 from agent.errors import AgentctlError
+from agent.repository.git import gist
 from agent.repository.repo import FOLDER, Repo
 
 
@@ -32,14 +33,20 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
     """Write `files` (path inside `.agent/`, text), and commit just them. Raises AgentctlError where a hook refuses; the files are gone then."""
     paths = tuple(memory_path(repo, path) for path, _ in files)
     before = {path: (repo.top / path).read_bytes() if (repo.top / path).is_file() else None for path in paths}
-    write_memory(repo, files)
     if not commit:
+        write_memory(repo, files)
         return Landed(paths, None)
-    made, said = repo.commit(paths, message)
+    refuse_no_commit(repo)
+    made: str | None = None
+    try:
+        write_memory(repo, files)
+        made, said = repo.commit(paths, message)
+    finally:
+        if made is None:
+            for path, data in before.items():
+                (repo.top / path).unlink(missing_ok=True) if data is None else (repo.top / path).write_bytes(data)
     if made is None:
-        for path, data in before.items():
-            (repo.top / path).unlink() if data is None else (repo.top / path).write_bytes(data)
-        raise AgentctlError(f"git made no commit: {one_line(said, 300) or 'nothing to commit'}", "mend what it names, or use --no-commit")
+        raise AgentctlError(f"git made no commit: {gist(said) or 'nothing to commit'}", "mend what it names, or use --no-commit")
     return Landed(paths, made)
 
 
