@@ -143,6 +143,7 @@ class _Step:
         self.listen(Phase("base checks", "on the commit that the step begins from"))
         clean = self.bench.tree(())
         red = red_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
+        self.bench.after_checks()
         self.bench.make_be(clean, self.bench.tree(()))
         return red
 
@@ -180,6 +181,7 @@ class _Step:
             allow_no_change="no-change" in self.item.allow,
             memory=f"{self.repo.prefix}{FOLDER}",
         )
+        self.bench.after_checks()
         self.bench.make_be(tree, self.bench.result(report.note))
         return verdict, tree
 

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agent.domain.change import GITLINK
 from agent.durable import write_whole
 from agent.journal import Entry, Journal, with_original
 from agent.repository import snapshot
+from agent.repository.changes import moved_links
 from agent.repository.repo import FOLDER, Repo, changed_between
+from agent.repository.status import Status
 
 
 class Workbench:
@@ -22,6 +25,8 @@ class Workbench:
         self._journal = journal
         self.entry = entry
         self._kept_tree = ""
+        self._noise: set[str] = set()
+        self._links: dict[str, tuple[str, str]] | None = None
         journal.write(entry)
 
     def keep(self, path: str) -> None:
@@ -46,19 +51,28 @@ class Workbench:
 
     def after_tool(self) -> None:
         """Called after a tool that may have changed the tree: new files are noticed, and the work so far is kept under its ref."""
-        made = tuple(path for path in self._appeared() if path not in self.entry.made)
-        if made:
-            self._note(replace(self.entry, made=(*self.entry.made, *made)))
+        self._notice()
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
             return
         self._kept_tree = tree
         snapshot.keep(self.repo, f"{snapshot.WIP}{self.entry.step}", tree, self.entry.base, f"work in progress: {self.entry.step}")
 
+    def after_checks(self) -> None:
+        """Called after checks: what they left behind is no work of the step's, though a note may claim it."""
+        self._noise.update(self._notice())
+
+    def _notice(self) -> tuple[str, ...]:
+        """Note the files that have appeared since the last time; those."""
+        made = tuple(path for path in self._appeared() if path not in self.entry.made)
+        if made:
+            self._note(replace(self.entry, made=(*self.entry.made, *made)))
+        return made
+
     def _appeared(self) -> list[str]:
         """Files that weren't there before the step, aren't ignored, and no tool wrote: a command made them."""
         known = set(self.entry.untracked)
-        fresh = [path for path in self.repo.status().untracked if path not in known]
+        fresh = [path for path in self._unstaged().untracked if path not in known]
         files = [path for path in fresh if not path.endswith("/")]
         folders = [path for path in fresh if path.endswith("/")]
         if folders:
@@ -66,12 +80,22 @@ class Workbench:
             files += [path for path in os.fsdecode(out).split("\0") if path]
         return [path for path in files if path not in self.entry.originals]
 
+    def _unstaged(self) -> Status:
+        """The state of the work tree, after taking out of the index what commands staged: before the step nothing was."""
+        status = self.repo.status()
+        staged = [*status.staged, *status.unmerged]
+        if not staged:
+            return status
+        self.repo.unstage(b"".join(os.fsencode(path) + b"\0" for path in staged))
+        return self.repo.status()
+
     def _all_new(self) -> list[str]:
         return [*self.entry.originals, *self.entry.made]
 
     def unclaimed(self, note: str) -> list[str]:
         """Files that commands made and that still are there, but whose path (or a folder above it) `note` doesn't name."""
-        return [path for path in self.entry.made if os.path.lexists(self.repo.top / path) and not self._claimed(path, note)]
+        made = [path for path in self.entry.made if path not in self._noise and os.path.lexists(self.repo.top / path)]
+        return [path for path in made if not self._claimed(path, note)]
 
     def _claimed(self, path: str, note: str) -> bool:
         own = path.removeprefix(self.repo.prefix)
@@ -84,8 +108,13 @@ class Workbench:
         return self.tree([*self.entry.originals, *claimed])
 
     def tree(self, new: Iterable[str]) -> str:
-        """The tree of the work tree with the untracked paths `new`."""
-        return snapshot.tree_of_work(self.repo, new)
+        """The tree of the work tree with the untracked paths `new`; submodules that stood elsewhere before the step are as in its base."""
+        tree = snapshot.tree_of_work(self.repo, new)
+        moved = moved_links(self.repo, self.entry.base, tree) if self._links is None or self._links else {}
+        if self._links is None:
+            self._links = moved
+        same = {path: (GITLINK, before) for path, (before, now) in moved.items() if self._links.get(path) == (before, now)}
+        return snapshot.with_entries(self.repo, tree, same) if same else tree
 
     def make_be(self, tree: str, instead_of: str) -> None:
         """Let tracked files be what they are in `tree` where checks changed them into `instead_of`."""
@@ -112,6 +141,7 @@ class Workbench:
 
     def put_back(self) -> str | None:
         """Make the tree what it was before the step; the attempt stays under its ref. Gives that ref, None where nothing had changed."""
+        self._unstaged()
         tree = self.tree(self._all_new())
         ref = None
         base = self.repo.head() or self.entry.base  # a person may have committed meanwhile: that stays

@@ -42,6 +42,13 @@ def _change(path: str, told: tuple[str, str, str], lines: tuple[int | None, int 
     )
 
 
+def moved_links(repo: Repo, old: str, new: str) -> dict[str, tuple[str, str]]:
+    """The submodules of `old` that stand elsewhere in `new` or are gone from it: by path, what each holds there (zeros for nothing)."""
+    fields = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new)).split("\0")
+    told = zip(fields[1::2], (field.removeprefix(":").split(" ") for field in fields[0::2]), strict=False)
+    return {path: (before, after) for path, (mode, _, before, after, _) in told if mode == GITLINK}
+
+
 def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:
     if not blobs:
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import git as gitpython
@@ -58,10 +58,10 @@ class GitError(AgentctlError):
 
 
 def gist(said: str) -> str:
-    """What git or a hook says, in one line: the first line that it calls fatal or an error; else all but git's hints."""
+    """What git or a hook says, in one line: the first that it calls fatal, else an error; else all but git's hints."""
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith("hint:")]
-    fatal = next((line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))), "")
-    return one_line(fatal or " ".join(lines), 300)
+    worst = [line.removeprefix(mark) for mark in ("fatal: ", "error: ") for line in lines if line.startswith(mark)]
+    return one_line(worst[0] if worst else " ".join(lines), 300)
 
 
 def forget_inherited_location() -> None:
@@ -75,18 +75,21 @@ class Git:
 
     def __init__(self, top: Path, location: Mapping[str, str]) -> None:
         self._git = gitpython.cmd.Git(str(top))
-        self._location = dict(location)
+        self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", **location}
 
     def run(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
         """What `git ARGS` prints, hardened: no hook, helper, pager or signing program is started. Raises GitError."""
-        return self._execute(_HARDENED, args, stdin, {"GIT_OPTIONAL_LOCKS": "0", **(env or {})}, ok)[1]
+        return self._execute(_HARDENED, args, stdin, {**self._fixed, **(env or {})}, ok)[1]
 
     def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
         """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1."""
-        return self._execute(_HARDENED, args, b"", {"GIT_OPTIONAL_LOCKS": "0", **(env or {})}, None)[0]
+        return self._execute(_HARDENED, args, b"", {**self._fixed, **(env or {})}, None)[0]
 
     def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand."""
+        """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand.
+
+        Hooks find the environment that they find at a person's commit, so paths given here want `literally`.
+        """
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
         status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None)
         return status, (out.decode("utf-8", "replace") + "\n" + said).strip()
@@ -95,7 +98,7 @@ class Git:
         self, settings: Sequence[str], args: Sequence[str], stdin: bytes, env: Mapping[str, str], ok: Sequence[int] | None
     ) -> tuple[int, bytes, str]:
         command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
-        whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_PAGER": "cat", **self._location, **env}
+        whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", **env}
         with tempfile.TemporaryFile() as feed:
             feed.write(stdin)
             feed.seek(0)
@@ -111,6 +114,11 @@ class Git:
         if ok is not None and status not in ok:
             raise GitError(args, status, str(said))
         return status, bytes(out), str(said)
+
+
+def literally(paths: Iterable[str]) -> bytes:
+    """`paths` (relative to the top) as NUL-ended pathspecs that mean just them."""
+    return b"".join(b":(top,literal)" + os.fsencode(path) + b"\0" for path in paths)
 
 
 def probe(cwd: Path, *args: str) -> tuple[int, str, str]:

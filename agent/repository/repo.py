@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import AgentctlError
-from agent.repository.git import Git, GitError, gist, probe
+from agent.repository.git import Git, GitError, gist, literally, probe
 from agent.repository.status import Status, read_status
 
 FOLDER = ".agent"
@@ -210,6 +210,7 @@ class Repo:
         what git and the hooks printed.
         """
         before = self.head()
+        paths = tuple(paths)
         listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
         self.index_lock(_PATIENCE)  # an editor that looks at the state of the tree should not cost a step its commit
         self.stage(listing)
@@ -221,7 +222,7 @@ class Repo:
             f"--message={message}",
             "--pathspec-from-file=-",
             "--pathspec-file-nul",
-            stdin=listing,
+            stdin=literally(paths),
             env=self._later_than(before),
         )[1]
         after = self.head()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from agent.repository.repo import Repo
 
@@ -30,6 +30,19 @@ def tree_of_work(repo: Repo, new: Iterable[str]) -> str:
     finally:
         index.unlink(missing_ok=True)
         index.with_suffix(".index.lock").unlink(missing_ok=True)
+
+
+def with_entries(repo: Repo, tree: str, entries: Mapping[str, tuple[str, str]]) -> str:
+    """`tree` with `entries` (path relative to the top: mode and object) in place of what it holds there."""
+    index = repo.private / "entries.index"
+    own = {"GIT_INDEX_FILE": str(index)}
+    listing = b"".join(f"{mode} {identity}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, identity) in entries.items())
+    try:
+        repo.git.run("read-tree", tree, env=own)
+        repo.git.run("update-index", "-z", "--index-info", stdin=listing, env=own)
+        return repo.git.run("write-tree", env=own).decode().strip()
+    finally:
+        index.unlink(missing_ok=True)
 
 
 def keep(repo: Repo, ref: str, tree: str, base: str, message: str) -> str:
