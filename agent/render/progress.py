@@ -12,13 +12,14 @@ from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
 
 _WIDTH = 110
+_SENTENCE = 300  # our own words come whole
 
 
 def line_of(event: Event) -> str:
     """One plain line about `event`; "" for what only the live line shows."""
     match event:
         case Phase(name, detail):
-            return f"{name}: {one_line(detail, _WIDTH)}" if detail else name
+            return f"{name}: {one_line(detail, _SENTENCE)}" if detail else name
         case Said(said):
             return f"  “{one_line(said, _WIDTH)}”"
         case CheckEnded(command, ok, summary, _):
