@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 LONGEST = 60
+_HANDY = 40
 NAME = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")
 _NOTE = re.compile(r"(?:.*/)?notes/(\d{4}-\d\d-\d\d)/(\d{6})-([a-z0-9-]+)\.([a-z]+)\.md")
 _STEP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{6})-([a-z0-9-]{1,60})")
@@ -25,16 +26,18 @@ class Outcome(StrEnum):
     DROPPED = "dropped"
     LETTER = "letter"
 
+    __hash__ = str.__hash__  # an enum's own is a slow detour over the member's name
+
 
 def slug(title: str) -> str:
-    """A file name for `title`: `[a-z0-9-]`, at most 60 characters, never empty, cut at a word where one ends."""
+    """A file name for `title`: `[a-z0-9-]`, at most 40 characters so that it can be typed, never empty, cut where a word ends."""
     ascii_text = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").lower()
     words = "-".join(re.findall(r"[a-z0-9]+", ascii_text))
     if not words:
         return f"item-{tail(title)}"
-    if len(words) <= LONGEST:
+    if len(words) <= _HANDY:
         return words
-    return words[: LONGEST + 1].rpartition("-")[0] or words[:LONGEST]
+    return words[: _HANDY + 1].rpartition("-")[0] or words[:_HANDY]
 
 
 def tail(seed: str) -> str:
@@ -46,11 +49,7 @@ def tail(seed: str) -> str:
 
 def slug_with_tail(title: str, seed: str) -> str:
     """A slug that carries four characters more, drawn from `seed`."""
-    room = LONGEST - 5
-    base = slug(title)
-    if len(base) > room:
-        base = base[: room + 1].rpartition("-")[0] or base[:room]
-    return f"{base}-{tail(seed)}"
+    return f"{slug(title)}-{tail(seed)}"
 
 
 class StepId(NamedTuple):  # and not a dataclass: a history of ten thousand makes, sorts and looks up each of them several times
