@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from agent.domain.chat import ToolCall, ToolSpec
 from agent.domain.text import one_line, plain
+from agent.domain.todo import tidy_title
 from agent.errors import AgentctlError
 from agent.worker.protocol import Ending, Proposed, Remembered
 from agent.worker.shell import clean_environment
@@ -97,6 +98,14 @@ def required_text(args: Args, name: str, longest: int) -> str:
     if len(value) > longest:
         raise AgentctlError(f"`{name}` has {len(value):,} characters, at most {longest:,} are kept.", "Say it shorter.")
     return value
+
+
+def required_title(args: Args, longest: int) -> str:
+    """The argument `title` as one line, as a list shows it. Raises AgentctlError as `required_text`."""
+    title = tidy_title(required_text(args, "title", longest))
+    if not title:
+        raise AgentctlError("`title` is empty.", "Say it in words.")
+    return title
 
 
 def prepare(tools: Mapping[str, Tool], call: ToolCall) -> Ready | Result:

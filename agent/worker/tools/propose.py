@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.domain.chat import ToolSpec
 from agent.domain.text import one_line
 from agent.worker.protocol import Proposed
-from agent.worker.tools.base import TEXT, Args, Desk, Result, failure, required_text, schema, text
+from agent.worker.tools.base import TEXT, Args, Desk, Result, failure, required_text, required_title, schema, text
 from agent.worker.tools.remember import TITLE
 
 _TEXT = 8000
@@ -28,6 +28,6 @@ class Propose:
         check = required_text(args, "check", _CHECK) if "check" in args else ""
         if "\n" in check or "\r" in check:
             return failure("`check` has more than one line.", "Join commands with && or put them into a script.")
-        item = Proposed(one_line(required_text(args, "title", TITLE), TITLE), required_text(args, "text", _TEXT), check)
+        item = Proposed(required_title(args, TITLE), required_text(args, "text", _TEXT), check)
         desk.proposals[:] = [*(kept for kept in desk.proposals if kept.title != item.title), item]
         return Result(f"Noted as item {len(desk.proposals)} of this session.", shown="noted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.domain.chat import ToolSpec
 from agent.domain.text import one_line
 from agent.worker.protocol import Remembered
-from agent.worker.tools.base import TEXT, Args, Desk, Result, required_text, schema, text
+from agent.worker.tools.base import TEXT, Args, Desk, Result, required_text, required_title, schema, text
 
 TITLE = 120
 _TEXT = 4000
@@ -24,6 +24,6 @@ class Remember:
         return one_line(text(args, "title"))
 
     def run(self, args: Args, desk: Desk) -> Result:
-        lesson = Remembered(one_line(required_text(args, "title", TITLE), TITLE), required_text(args, "text", _TEXT))
+        lesson = Remembered(required_title(args, TITLE), required_text(args, "text", _TEXT))
         desk.lessons[:] = [*(kept for kept in desk.lessons if kept.title != lesson.title), lesson]
         return Result("Kept; it lands with this step.", shown="kept")
