@@ -524,6 +524,15 @@ def test_a_note_that_was_taken_away_without_its_code_is_told(work: Work) -> None
     assert not [finding for finding in _found(work) if finding.level != "info"]
 
 
+def test_where_a_shallow_clone_is_cut_off_no_commit_is_taken_to_have_brought_everything(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = work.step("add-works", {})
+    work.undo(str(step))
+    subprocess.run(["git", "clone", "--quiet", "--depth=2", f"file://{work.top}", str(tmp_path / "clone")], check=True)
+    assert mismatches(Work(tmp_path / "clone", monkeypatch).scene) == []
+
+
 @pytest.mark.parametrize("again", ["reopened", "done again", "changed on"])
 def test_what_explains_itself_is_no_mismatch(work: Work, again: str) -> None:
     work.step("add-works", {"calc.py": RIGHT})
