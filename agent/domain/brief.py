@@ -138,7 +138,7 @@ def _join(heading: str, blocks: Sequence[str], said: str) -> str:
 
 
 def _head_of(text: str, room: int, count: Count) -> str:
-    """As many whole lines of `text` as fit; of a single long line as many characters."""
+    """As many whole lines of `text` as fit; where they leave half of `room` free, the beginning of the long line that comes next too."""
     if room <= 0:
         return ""
     lines = text.split("\n")
@@ -149,9 +149,14 @@ def _head_of(text: str, room: int, count: Count) -> str:
             low = middle
         else:
             high = middle - 1
-    if low:
-        return "\n".join(lines[:low])
-    return lines[0][: room * 2]
+    fitting = "\n".join(lines[:low])
+    left = room - count(fitting)
+    if low == len(lines) or left < room // 2:
+        return fitting
+    begun = lines[low][: left * 2]
+    while count(begun) > left:
+        begun = begun[: len(begun) // 2]
+    return "\n".join([*lines[:low], begun])
 
 
 def _guides(memory: Memory) -> tuple[str, ...]:

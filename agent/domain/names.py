@@ -71,7 +71,7 @@ class StepId(NamedTuple):  # and not a dataclass: a history of ten thousand make
     def parse(cls, text: str) -> StepId | None:
         """The id that `text` is, or None."""
         match = _STEP.fullmatch(text)
-        return cls(*match.groups()) if match else None
+        return cls(*match.groups()) if match and _is_time(match[1], match[2]) else None
 
 
 class NoteName(NamedTuple):  # as above
@@ -89,9 +89,18 @@ class NoteName(NamedTuple):  # as above
     def parse(cls, path: str) -> NoteName | None:
         """The note whose path ends so, or None where the path is no note's."""
         match = _NOTE.fullmatch(path)
-        if not match or match[4] not in _OUTCOMES:
+        if not match or match[4] not in _OUTCOMES or not _is_time(match[1], match[2]):
             return None
         return cls(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
+
+
+def _is_time(day: str, time: str) -> bool:
+    """Whether these digits are a moment: a person may give a file any name."""
+    try:
+        datetime(int(day[:4]), int(day[5:7]), int(day[8:]), int(time[:2]), int(time[2:4]), int(time[4:]), tzinfo=UTC)
+    except ValueError:
+        return False
+    return True
 
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
