@@ -210,7 +210,7 @@ def save(path: Path, data: bytes) -> None:
         with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
             file.write(data)
             if old is not None:
-                with contextlib.suppress(PermissionError):
+                with contextlib.suppress(OSError):  # another's, or of a user that this container has no number for
                     os.fchown(handle, old.st_uid, old.st_gid)
                 os.fchmod(handle, stat.S_IMODE(old.st_mode))
             file.flush()
