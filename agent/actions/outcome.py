@@ -21,6 +21,9 @@ from agent.worker.protocol import Proposed, Remembered, Report
 _EXCERPT = 1200  # characters of a red check's output in a note
 
 
+_NOT_IN_THE_TREE = "This session's work did not land and was put back: nothing of it is in the tree. What it had written for its successor:"
+
+
 @dataclass(frozen=True)
 class Writing:
     """A note with its name, the files of its commit (path inside `.agent/`, text) and the commit's message."""
@@ -74,7 +77,8 @@ def failed(
     if ending.lessons:
         parts.append("What it found out:\n\n" + "\n".join(f"- {lesson.title}: {' '.join(lesson.text.split())}" for lesson in ending.lessons))
     checked = checked_lines(verdict.checks, frozenset()) if verdict else ()
-    note = Note.of(item.title, "\n\n".join(part for part in parts if part), claimed.letter if claimed else "", usage, model, checked)
+    letter = f"{_NOT_IN_THE_TREE}\n\n{claimed.letter}" if claimed else ""
+    note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, model, checked)
     return write_up(step, outcome, note)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from typing import IO
 
 from agent.domain.events import Called, CheckEnded, Event, Listener, Phase, Said, ToolBegan, ToolEnded
+from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
 
@@ -60,8 +62,12 @@ def spent_text(usage: Usage) -> str:
 def watching(stream: IO[str]) -> Iterator[Listener]:
     """A listener that writes to `stream`: with a living last line where that is a terminal, else plain lines."""
     lines = _Lines()
+
+    def safe(event: Event) -> str:
+        return redact(lines.line(event), os.environ)
+
     if not stream.isatty():
-        yield lambda event: _plain(stream, lines.line(event))
+        yield lambda event: _plain(stream, safe(event))
         return
     from rich.console import Console
     from rich.markup import escape
@@ -71,7 +77,7 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
 
     def show(event: Event) -> None:
         state.see(event)
-        text = escape(lines.line(event))
+        text = escape(safe(event))
         if text:
             console.print(_painted(event, text))
 
@@ -122,7 +128,7 @@ class _State:
         """The line as rich asks for it, several times a second."""
         from rich.markup import escape
 
-        return escape(self.line())
+        return escape(redact(self.line(), os.environ))
 
     def line(self) -> str:
         """The line, plain."""
