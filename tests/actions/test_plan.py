@@ -258,15 +258,19 @@ def test_items_of_one_template_are_no_renames_of_each_other(contracts: Project, 
         contracts.git("reset", "-q", "--hard", "HEAD~1")
 
 
-def test_a_branch_that_drops_a_plan_and_one_that_makes_the_same_for_other_files_merge(contracts: Project) -> None:
+def test_an_edit_of_an_item_that_another_branch_took_back_never_lands_in_its_sibling(contracts: Project) -> None:
     wanted = each(contracts, "contracts/**/*.txt", text=TEXTS["long"])
-    add(contracts, wanted[:2])
+    (ours, _), _ = add(contracts, wanted[:2])
     contracts.git("switch", "-q", "-c", "side")
-    add(contracts, wanted[2:])
+    contracts.write(f".agent/todo/{ours}.md", contracts.read(f".agent/todo/{ours}.md").replace("7. Look", "7. Look twice"))
+    contracts.commit("edit", ".agent")
     contracts.git("switch", "-q", "main")
     contracts.git("revert", "--no-edit", "HEAD")
-    contracts.git("merge", "-q", "--no-edit", "side")
-    assert len(order(contracts)) == 2
+    (other, _), _ = add(contracts, wanted[2:])
+    before = contracts.read(f".agent/todo/{other}.md")
+    contracts.git("merge", "-q", "--no-edit", "side", check=False)
+    assert contracts.read(f".agent/todo/{other}.md") == before
+    assert contracts.git("diff", "--name-only", "--diff-filter=U").split() == [f".agent/todo/{ours}.md"]
 
 
 def test_items_that_differ_anyhow_carry_nothing_for_git(project: Project) -> None:
