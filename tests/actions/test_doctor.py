@@ -219,17 +219,21 @@ def test_a_deleted_file_is_named_with_both_ways_on(work: Work) -> None:
 
 
 def test_files_that_nobody_reads_are_named(work: Work) -> None:
-    work.commit({".agent/notes/ideas.md": "x\n", ".agent/todo/later/x.md": "x\n", ".agent/todo/list.txt": "x\n"}, "files")
+    work.commit(
+        {
+            ".agent/notes/ideas.md": "x\n",
+            ".agent/notes/2026-02-31/130355-x.done.md": "x\n",
+            ".agent/todo/later/x.md": "x\n",
+            ".agent/todo/list.txt": "x\n",
+        },
+        "files",
+    )
     found = _found(work)
     assert {finding.level for finding in found} == {"warning"}
     _one(found, ".agent/notes/ideas.md has no note's name")
+    _one(found, ".agent/notes/2026-02-31/130355-x.done.md has no note's name")
     _one(found, ".agent/todo/later/x.md isn't read")
     _one(found, ".agent/todo/list.txt isn't read")
-
-
-def test_a_note_from_a_day_that_never_was_is_an_error(work: Work) -> None:
-    work.commit({".agent/notes/2026-02-31/130355-add-sub.failed.md": "# Add\n\nTried.\n"}, "note")
-    assert _one(_found(work), "a time that doesn't exist").level == "error"
 
 
 def test_names_that_differ_only_in_case_are_an_error(work: Work) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from agent.actions.findings.finding import Finder, Finding, Look, listed
 from agent.actions.findings.reading import is_read, trouble
 from agent.actions.people import save
-from agent.domain.names import NoteName
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
 from agent.lock import locked
@@ -113,25 +112,6 @@ def misnamed(look: Look) -> Iterator[Finding]:
             )
 
 
-def impossible_times(look: Look) -> Iterator[Finding]:
-    """Notes whose name has no date that exists: no step could be later than they are."""
-    for name in look.notes:
-        if not _has_time(name):
-            path = f"{FOLDER}/{name.path}"
-            yield Finding(
-                "error",
-                f"{path} is named after a time that doesn't exist",
-                f"git mv -- {path} {FOLDER}/notes/YYYY-MM-DD/HHMMSS-{name.step.name}.{name.outcome}.md",
-            )
-
-
-def _has_time(name: NoteName) -> bool:
-    try:
-        return bool(name.step.at)
-    except ValueError:
-        return False
-
-
 def alike(look: Look) -> Iterator[Finding]:
     """Names that differ only in case are one file on some machines."""
     seen: dict[str, str] = {}
@@ -183,5 +163,5 @@ def _shown(path: str) -> str:
 
 
 FILES: tuple[Finder, ...] = (
-    missing, ignored, links, unreadable, broken_copies, uncommitted, untracked, misnamed, impossible_times, alike, attributes,
+    missing, ignored, links, unreadable, broken_copies, uncommitted, untracked, misnamed, alike, attributes,
 )  # fmt: skip
