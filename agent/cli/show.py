@@ -17,7 +17,7 @@ _LOG = 20
 @with_json
 def status(as_json: bool) -> None:
     """Where things stand: the list in numbers, what is next, the last letter, what was spent."""
-    from agent.actions.doctor import mismatches
+    from agent.actions.findings.landed import mismatches
 
     scene = open_scene(repository())
     found = where(scene)
