@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agent.domain.fingerprint import keep_all_apart
 from agent.domain.lesson import Lesson, render_lesson
 from agent.domain.memory import Memory
 from agent.domain.message import step_message
@@ -108,10 +109,10 @@ def proposed_files(proposals: Sequence[Proposed], memory: Memory, step: StepId) 
         if not title or title_key(title) in taken:
             continue
         taken.add(title_key(title))
-        checks = (tidy_title(proposal.check),) if proposal.check.strip() else ()
+        checks = (proposal.check.strip(),) if proposal.check.strip() else ()
         item = Item(slug_with_tail(title, f"{step} {title}"), title, tidy_text(proposal.text), checks=checks)
         files.append((item.path, render_item(item)))
-    return files
+    return keep_all_apart(files, [f"{item.text}\n" for item in memory.items])
 
 
 def lesson_files(lessons: Sequence[Remembered], memory: Memory, step: StepId) -> list[tuple[str, str]]:

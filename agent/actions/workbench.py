@@ -201,4 +201,6 @@ def memory_path(repo: Repo, path: str) -> str:
 def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> None:
     """Write `files` (path inside `.agent/`, text) into the work tree."""
     for path, text in files:
-        write_whole(repo.root / FOLDER / path, text.encode("utf-8"))
+        target = repo.root / FOLDER / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode("utf-8"))

@@ -58,12 +58,12 @@ def print_json(data: object) -> None:
 
 
 def reason(because: str | None, question: str) -> str:
-    """The reason that was given, or asked for on a terminal; empty where nobody can be asked."""
+    """The reason that was given, or asked for on a terminal. Raises UsageError where nobody can be asked."""
     if because is not None:
         return because
-    if sys.stdin.isatty():
-        return str(click.prompt(question, default="", show_default=False))
-    return ""
+    if not sys.stdin.isatty():
+        raise click.UsageError('--because "…" is wanted: sessions to come read the reason (--because "" says there is none).')
+    return str(click.prompt(question, default="", show_default=False))
 
 
 def long_text(given: str | None) -> str:

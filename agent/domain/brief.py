@@ -227,14 +227,17 @@ def _undoing(commit: Commit | None) -> str:
 
 def _letters(sources: Sources) -> tuple[str, ...]:
     names = [name for name in sources.history.merged if name in sources.notes and sources.notes[name].letter]
-    blocks = [f"## From {_origin(name)}, arrived by a merge\n\n{sources.notes[name].letter}" for name in names]
+    blocks = [f"## From {_origin(name, sources.notes[name])}, arrived by a merge\n\n{sources.notes[name].letter}" for name in names]
     if sources.letter is not None and sources.letter in sources.notes:
-        blocks.append(f"## From {_origin(sources.letter)}\n\n{sources.notes[sources.letter].letter}")
+        note = sources.notes[sources.letter]
+        blocks.append(f"## From {_origin(sources.letter, note)}\n\n{note.letter}")
     return tuple(blocks)
 
 
-def _origin(name: NoteName) -> str:
-    who = "a person" if name.outcome is Outcome.LETTER else f"the session at {name.step.name} ({name.outcome})"
+def _origin(name: NoteName, note: Note) -> str:
+    who = f"the session at {name.step.name} ({name.outcome})"
+    if name.outcome is Outcome.LETTER:
+        who = "the session that made the plan" if note.spent else "a person"
     return f"{who}, {name.step.at:%Y-%m-%d %H:%M} UTC, .agent/{name.path}"
 
 
