@@ -120,16 +120,22 @@ def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
         say_error(_os_words(error), "mend that, then type the command again; nothing of yours was changed")
         return Exit.ERROR
     except Exception:  # noqa: BLE001 - the last door: a bug of ours
-        traceback.print_exc()
+        sys.stderr.write(_safe(traceback.format_exc()))
         say_error("this is a bug of agentctl", "please report it with the lines above")
         return Exit.BUG
 
 
 def say_error(message: str, hint: str) -> None:
-    """One sentence what is wrong, one what to type, on stderr."""
-    click.echo(click.style("agentctl: ", fg="red", bold=True) + message, err=True)
+    """One sentence what is wrong, one what to type, on stderr, without the person's keys: errors are pasted into reports."""
+    click.echo(click.style("agentctl: ", fg="red", bold=True) + _safe(message), err=True)
     if hint:
-        click.echo(f"  {hint}", err=True)
+        click.echo(f"  {_safe(hint)}", err=True)
+
+
+def _safe(text: str) -> str:
+    from agent.domain.redact import redact
+
+    return redact(text, os.environ)
 
 
 def _os_words(error: OSError) -> str:

@@ -136,7 +136,7 @@ def test_case_23_a_staged_name_that_is_not_utf8_is_seen_and_named(case: Case) ->
 def test_case_23_a_name_that_is_not_utf8_stops_no_step(case: Case) -> None:
     project = case(r"""mkrepo; n=$(printf 'caf\351.txt'); echo one > "$n"; git add -A; git commit -qm latin; echo u > "$(printf 'un\351.txt')" """)
     answers(project, good(call("run", command="echo more >> caf*.txt; echo made > \"$(printf 'new\\351.txt')\""), note="Names new\\udce9.txt too."))
-    ran = project.process("step", "--json")
+    ran = project.agentctl("step", "--json")
     assert "Traceback" not in ran.err
     assert ran.code == 4, ran.err  # the file that the command made can't be named in a note that is UTF-8
     assert "new" in ran.err

@@ -56,7 +56,7 @@ def test_case_118_without_a_home_a_step_lands(case: Case) -> None:
         mkrepo; git config user.name Local; git config user.email l@example.invalid
         export HOME=/nonexistent; unset XDG_CACHE_HOME XDG_CONFIG_HOME; git status >/dev/null""")
     answers(project, good())
-    ran = project.process("step")
+    ran = project.agentctl("step")
     assert ran.code == 0, ran.err
 
 

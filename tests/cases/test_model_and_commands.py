@@ -55,13 +55,13 @@ def test_case_77_files_of_a_million_equal_characters_cost_no_time(case: Case) ->
 
 @pytest.mark.parametrize("texts", [("a - b + 1",), ("a - b + 1", "a - b")])
 def test_case_80_a_model_that_goes_round_in_circles_ends_at_the_limit(case: Case, texts: tuple[str, ...]) -> None:
-    project = case(r"mkrepo; printf 'limits: {calls: 7}\n' >> .agent/config.yaml; git commit -qam limit")
+    project = case(r"mkrepo; printf 'limits: {calls: 5}\n' >> .agent/config.yaml; git commit -qam limit")
     before = project.head()
     answers(
-        project, *(reply(call("write", path="calc.py", content=f"def add(a, b):\n    return {texts[n % len(texts)]}\n"), finish()) for n in range(9))
+        project, *(reply(call("write", path="calc.py", content=f"def add(a, b):\n    return {texts[n % len(texts)]}\n"), finish()) for n in range(6))
     )
     assert project.agentctl("step").code == 5
-    assert called(project) == 7
+    assert called(project) == 5
     only_a_note(project, before)
 
 
@@ -163,9 +163,7 @@ S
     [
         "<think>hmm\n</think>\n```\nfix(calc): make add() add\n```\nSigned-off-by: CEO <x@example.invalid>\nAgent-Cost: 0.0000 USD",
         "# x",
-        "-m evil --amend",
-        "w" * 10_000,
-        "🎉 émoji",
+        "-m evil --amend 🎉\n\n" + "w" * 10_000,
     ],
 )
 def test_case_94_whatever_a_note_says_the_message_is_ours(case: Case, note: str) -> None:
@@ -196,3 +194,36 @@ def test_case_97_what_was_done_before_the_model_failed_is_kept(case: Case) -> No
     ran = project.agentctl("step")
     assert (ran.code, "refs/agentctl/attempts/" in ran.err) == (75, True), ran.err
     assert project.status() == ""
+
+
+def test_case_79_a_key_reaches_neither_a_note_nor_a_message_nor_the_screen(case: Case) -> None:
+    key = "sk-test-0123456789abcdef0123456789abcdef"
+    project = case(f"mkrepo; export FAKE_API_KEY='{key}'")
+    answers(project, {"error": {"kind": "stop", "message": f"429 for url 'https://api.example.invalid/v1?key={key}'"}})
+    first = project.agentctl("step")
+    ran = lands(project, note=f"It works with {key}, see Authorization: Bearer {key}.")
+    assert "0123456789abcdef" not in first.err + ran.out + ran.err + project.git("log", "-p", "--all")
+
+
+def test_case_85_what_is_checked_is_what_the_commit_before_the_step_says(case: Case) -> None:
+    project = case("mkrepo")
+    before = project.head()
+    weaker = "printf 'checks: []\\n' > .agent/config.yaml"
+    answers(project, reply(call("write", path=".agent/config.yaml", content="checks: []\n"), call("run", command=weaker), finish("Green.")))
+    ran = project.agentctl("step")
+    assert (ran.code, ".agent/config.yaml" in project.agentctl("note", "t1").out) == (4, True), ran.err
+    assert project.read(".agent/config.yaml") == "checks:\n  - sh check.sh\n"
+    only_a_note(project, before)
+
+
+def test_case_95_a_limit_of_money_ends_a_step_as_any_other_end_and_can_be_raised(case: Case) -> None:
+    project = case(r"mkrepo; printf 'limits: {usd: 0.5}\n' >> .agent/config.yaml; git commit -qam limit")
+    before = project.head()
+    project.record({"*": [[reply(ADDS, usd=0.45), good()], [good()]]}, price={"input": 3, "cached": 0.3, "output": 15})
+    ran = project.agentctl("step")
+    assert (ran.code, called(project)) == (5, 1), ran.err
+    only_a_note(project, before)
+    assert "limits.usd" in project.agentctl("note", "t1").out
+    project.write(".agent/config.yaml", "checks:\n  - sh check.sh\nlimits: {usd: 5}\n")
+    project.commit("raise the limit")
+    assert project.agentctl("step").code == 0
