@@ -18,6 +18,7 @@ lint: $(INSTALLED)
 
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python -m tests.cases.table
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/commands.py
