@@ -13,6 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+SHORT = 400
+"""Bytes of text; one that is shorter may be the same in two files, a longer one is taken to be the file's own."""
+
 _SHARE = 0.4
 _PIECE = 60  # bytes of a line that git hashes as one piece, with room for its line end
 _HASHED = re.compile(rb"[^\n]{64}|[^\n]{0,63}\n|[^\n]{1,63}\Z")  # git's pieces: up to a line end, at most 64 bytes
@@ -52,14 +55,21 @@ def keep_all_apart(files: Sequence[tuple[str, str]], others: Iterable[str] = ())
     seen = Counter(piece for own in pieces for piece in set(own))
     seen.update({piece for text in others for piece in _HASHED.findall(text.encode())})
     return [
-        (path, _with_filler(path, text, sum(len(piece) for piece in own if seen[piece] > 1))) for (path, text), own in zip(files, pieces, strict=True)
+        (path, _with_filler(path.rpartition("/")[2].removesuffix(".md"), text, sum(len(piece) for piece in own if seen[piece] > 1)))
+        for (path, text), own in zip(files, pieces, strict=True)
     ]
 
 
-def _with_filler(path: str, text: str, repeats: int) -> str:
+def stand_apart(path: str, text: str) -> str:
+    """`text` as the file at `path`, of which a short text may be the whole of another file too (one written on another branch, say)."""
+    size = len(text.encode())
+    return _with_filler(path.removesuffix(".md"), text, size) if size < SHORT else text
+
+
+def _with_filler(seed: str, text: str, repeats: int) -> str:
     if repeats <= len(text.encode()) * _SHARE:
         return text
     headed = text if text.startswith("---\n") else f"---\n---\n{text}"
-    filler = _filler(path.rpartition("/")[2].removesuffix(".md"), (repeats + len("---\n---\n")) / _SHARE - len(headed.encode()))
+    filler = _filler(seed, (repeats + len("---\n---\n")) / _SHARE - len(headed.encode()))
     place = headed.index(_HEAD_END, 3) if _HEAD_END in headed[3:] else 3
     return "\n".join([headed[:place], *filler]) + headed[place:]

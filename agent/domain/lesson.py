@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.domain.fingerprint import stand_apart
 from agent.domain.frontmatter import split
 from agent.domain.todo import tidy_text, tidy_title, title_and_text
 
@@ -30,6 +31,6 @@ def parse_lesson(text: str, path: str) -> Lesson:
 
 
 def render_lesson(lesson: Lesson) -> str:
-    """The lesson's file; `parse_lesson` gives a lesson back whose texts are tidy."""
+    """The lesson's file, unlike that of the same lesson learnt on another branch; `parse_lesson` gives a lesson back whose texts are tidy."""
     text = tidy_text(lesson.text)
-    return f"# {tidy_title(lesson.title)}\n" + (f"\n{text}\n" if text else "")
+    return stand_apart(lesson.path, f"# {tidy_title(lesson.title)}\n" + (f"\n{text}\n" if text else ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent.domain.fingerprint import keep_apart
+from agent.domain.fingerprint import SHORT, keep_apart
 from agent.domain.frontmatter import Head, dump, split
 from agent.domain.names import StepId
 from agent.domain.todo import tidy_text, tidy_title, title_and_text
@@ -13,7 +13,7 @@ from agent.domain.usage import Usage
 
 _HANDOFF = re.compile(r"^## Handoff[ \t]*$", re.MULTILINE)
 _QUOTED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-_SHORT = 160  # bytes; a shorter text may be the same in two notes
+_OURS = re.compile(r"^(?:The step did not land:.*(?:\n- .*)*|This session's work did not land and was put back: .*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def render_note(note: Note, step: StepId) -> str:
 
 
 def _repeating(note: Note, head: list[str]) -> int:
-    """Bytes that another note may hold too: the frame, what checks printed, and texts too short to tell apart."""
+    """Bytes that another note may hold too: the frame, what the gate and its checks said, and texts too short to tell apart."""
     own = f"{note.text}\n{note.letter}"
-    quoted = sum(len(block.encode()) for block in _QUOTED.findall(own))
+    quoted = sum(len(block.encode()) for pattern in (_QUOTED, _OURS) for block in pattern.findall(own))
     told = len(own.encode()) - quoted
     frame = sum(len(line.encode()) + 1 for line in head) + len(note.title.encode()) + len("# \n\n## Handoff\n\n")
-    return frame + quoted + (told if told < _SHORT else 0)
+    return frame + quoted + (told if told < SHORT else 0)
 
 
 def parse_note(text: str, path: str) -> Note:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.domain.fingerprint import keep_apart
+from agent.domain.fingerprint import SHORT, keep_apart
 from agent.domain.frontmatter import BadFileError, dump, refuse_conflict, split
-from agent.domain.names import LONGEST, NAME, NoteName, Outcome
+from agent.domain.names import LONGEST, NAME, NoteName, Outcome, slug
 from agent.errors import AgentctlError
 
 LONGEST_TITLE = 200  # characters; `tidy_title` cuts what is longer
@@ -93,7 +93,7 @@ def parse_item(text: str, path: str) -> Item:
 
 
 def render_item(item: Item) -> str:
-    """The item's file; `parse_item` gives the item back."""
+    """The item's file; `parse_item` gives the item back. One whose id isn't its title's may have a twin of another id: it is kept unlike that."""
     head = {
         "order": _number(item.order),
         "after": list(item.after) or None,
@@ -102,9 +102,10 @@ def render_item(item: Item) -> str:
     }
     lines = [f"{key}: {dump(value)}" for key, value in head.items() if value is not None]
     body = f"# {item.title}\n" + (f"\n{item.text}\n" if item.text else "")
-    if not lines:
-        return body
-    return keep_apart(lines, body, seed=item.id, repeats=sum(len(line.encode()) + 1 for line in lines))
+    repeats = sum(len(line.encode()) + 1 for line in lines)
+    if item.id != slug(item.title) and len(body.encode()) < SHORT:
+        repeats += len(body.encode())
+    return keep_apart(lines, body, seed=item.id, repeats=repeats) if repeats else body
 
 
 def _number(value: float | None) -> float | int | None:
