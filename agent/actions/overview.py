@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.actions.scene import Scene
@@ -44,7 +45,7 @@ def rows(scene: Scene) -> list[Row]:
     return found
 
 
-def _reasons(scene: Scene, standing: dict[str, Standing]) -> dict[str, str]:
+def _reasons(scene: Scene, standing: Mapping[str, Standing]) -> dict[str, str]:
     """Why blocked items are blocked: what their last note says, in one line."""
     names = [own.last for own in standing.values() if own.state is State.BLOCKED and own.last is not None]
     return {name.step.name: _gist(note) for name, note in read_notes(scene.repo, scene.memory.commit, names).items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief, Sources, compose
 from agent.domain.memory import History, Memory
@@ -11,7 +11,7 @@ from agent.domain.names import NoteName, StepId
 from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, State, check_links, in_order, next_item, waiting_for
 from agent.errors import AgentctlError, Exit
-from agent.repository.history import read_history
+from agent.repository.history import Past, history_of, read_past, since_letter
 from agent.repository.repo import Repo
 from agent.store import last_letter, load, notes_of, read_notes
 from agent.templates import template
@@ -26,6 +26,7 @@ class Scene:
     history: History
     ordered: tuple[Item, ...]
     letter: tuple[NoteName, Note] | None
+    past: Past
 
     def standing(self, identity: str) -> Standing:
         """The standing of an item."""
@@ -47,8 +48,9 @@ def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
         raise AgentctlError(f"{revision} names no commit", "git log shows what there is")
     memory = load(repo, commit)
     letter = last_letter(repo, memory)
-    history = read_history(repo, commit, memory.notes, letter[0] if letter else None)
-    return Scene(repo, memory, history, tuple(in_order(memory.items, history.arrival)), letter)
+    past = read_past(repo, commit)
+    history = history_of(repo, past, memory.notes)
+    return Scene(repo, memory, history, tuple(in_order(memory.items, history.arrival)), letter, past)
 
 
 def choose(scene: Scene, identity: str | None) -> Item:
@@ -102,10 +104,19 @@ def _nothing_next(scene: Scene) -> AgentctlError:
 
 def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prompt: str = "system.md") -> Brief:
     """The brief that a fresh session reads at this commit for `item` (None: for planning)."""
+    history = _with_since(scene)
     wanted = [scene.letter[0]] if scene.letter else []
-    wanted += list(scene.history.merged)
+    wanted += list(history.merged)
     notes = read_notes(scene.repo, scene.memory.commit, wanted)
     if item is not None:
         notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.step.name == item.id])
-    sources = Sources(template(prompt), scene.memory, scene.history, item, notes, scene.letter[0] if scene.letter else None)
+    sources = Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None)
     return compose(sources, scene.memory.config.brief_tokens, count)
+
+
+def _with_since(scene: Scene) -> History:
+    """The history with what came since the last letter, which only a brief tells of."""
+    if scene.letter is None:
+        return scene.history
+    since, merged = since_letter(scene.repo, scene.past, scene.memory.commit, scene.memory.notes, scene.letter[0])
+    return replace(scene.history, since=since, merged=merged)

@@ -99,7 +99,7 @@ def _known(repo: Repo, head: str) -> Known:
     paths = [entry.path.removeprefix(f"{FOLDER}/") for entry in repo.tree(head)]
     notes = sorted(name for path in paths if (name := NoteName.parse(path)))
     items = {path.removeprefix("todo/").removesuffix(".md") for path in paths if path.startswith("todo/")}
-    return Known(repo, read_history(repo, head, notes, None).records, items)
+    return Known(repo, read_history(repo, head, notes).records, items)
 
 
 def _tree_without(known: Known, commits: Sequence[str], wanted: Sequence[Record], head: str) -> str:

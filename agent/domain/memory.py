@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from agent.domain.config import Config
 from agent.domain.lesson import Lesson
@@ -24,8 +26,8 @@ class Memory:
     lessons: tuple[Lesson, ...]
     guides: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def standings(self) -> dict[str, Standing]:
+    @cached_property
+    def standings(self) -> Mapping[str, Standing]:
         """Each item's standing; an item without a note has none here and is open."""
         return standings(self.notes)
 
@@ -55,8 +57,7 @@ class Commit:
         return self.message.strip().partition("\n")[0]
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):  # and not a dataclass, as a step's id
     """A step as history tells it: its note's name, the commit that brought it, and what undid it."""
 
     name: NoteName
@@ -70,8 +71,8 @@ class History:
     """What the log up to a commit says.
 
     `records`: every step ever, by time, undone ones too. `arrival`: for each item's id its place in the order of arrival.
-    `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see. `told`: what
-    commits' trailers say of their steps.
+    `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see (both only
+    where a brief is made). `told`: what commits' trailers say of their steps.
     """
 
     records: tuple[Record, ...] = ()

@@ -144,14 +144,15 @@ def tidy_text(text: str) -> str:
 
 def standings(names: Iterable[NoteName]) -> dict[str, Standing]:
     """Each item's standing by its notes' names, given in order of time; letters say nothing of an item."""
-    found: dict[str, Standing] = {}
+    last: dict[str, NoteName] = {}
+    failures: dict[str, int] = {}
     for name in names:
-        if name.outcome is Outcome.LETTER:
+        item, outcome = name.step.name, name.outcome
+        if outcome is Outcome.LETTER:
             continue
-        before = found.get(name.step.name, Standing())
-        failures = before.failures + 1 if name.outcome is Outcome.FAILED else 0
-        found[name.step.name] = Standing(_STATE_AFTER[name.outcome], name, failures)
-    return found
+        last[item] = name
+        failures[item] = failures.get(item, 0) + 1 if outcome is Outcome.FAILED else 0
+    return {item: Standing(_STATE_AFTER[name.outcome], name, failures[item]) for item, name in last.items()}
 
 
 def in_order(items: Iterable[Item], arrival: Mapping[str, int]) -> list[Item]:

@@ -1,102 +1,119 @@
 """What the log says: which commit brought each note and item, what took notes away, and what people did since.
 
-Everything here follows from the commits alone, in no order but theirs: a set of facts for each commit, joined. So the
-cache (which holds those facts up to some commit) can be deleted, or be behind, without anybody noticing.
+All of it follows from the facts of single commits (see `facts`), joined in no order but theirs.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 from agent.domain.memory import Commit, History, Record
-from agent.domain.message import Told, told_in
+from agent.domain.message import Told
 from agent.domain.names import NoteName, Outcome, StepId
-from agent.domain.usage import Usage
-from agent.durable import write_whole
-from agent.repository.repo import FOLDER, Repo
+from agent.repository.facts import ORDER, Fact, TellingRow, read_facts, told_by
+from agent.repository.repo import Repo
 
-_VERSION = 1
 _MOST_SINCE = 200
 
 
 @dataclass(frozen=True)
-class Fact:
-    """What one commit did to `.agent/`: paths added and deleted (inside it), its step trailers; `message` where it took a note away."""
+class Past:
+    """All facts up to a commit, by the paths (inside `.agent/`) that they add and delete, and by the steps (ids) that they tell of; `tellers` tell of any."""
 
-    commit: str
-    author: str
-    time: int
-    added: tuple[str, ...]
-    deleted: tuple[str, ...]
-    told: tuple[Told, ...]
-    message: str
-
-    @property
-    def order(self) -> tuple[int, str]:
-        """By commit time (seconds), then id: the same order in every clone."""
-        return (self.time, self.commit)
+    adding: dict[str, list[Fact]] = field(default_factory=dict)
+    deleting: dict[str, list[Fact]] = field(default_factory=dict)
+    told: dict[str, tuple[TellingRow, Fact]] = field(default_factory=dict)
+    tellers: set[str] = field(default_factory=set)
 
 
-def read_history(repo: Repo, commit: str, notes: Sequence[NoteName], letter: NoteName | None) -> History:
-    """The history up to `commit`, whose tree holds `notes`; `letter` is the note with the current letter."""
-    facts = _facts(repo, commit)
-    adding: dict[str, list[Fact]] = {}
-    deleting: dict[str, list[Fact]] = {}
-    for fact in facts:
+def read_past(repo: Repo, commit: str) -> Past:
+    """The facts up to `commit`, joined. Of several commits that tell of a step (cherry-picks) the oldest counts."""
+    past = Past()
+    for fact in read_facts(repo, commit):
         for path in fact.added:
-            adding.setdefault(path, []).append(fact)
+            past.adding.setdefault(path, []).append(fact)
         for path in fact.deleted:
-            deleting.setdefault(path, []).append(fact)
-    told = {one.step: (one, fact) for fact in sorted(facts, key=lambda fact: fact.order, reverse=True) for one in fact.told}
-    since, fresh = _since(repo, commit, adding.get(letter.path, ()) if letter else ())
-    merged = tuple(name for name in notes if name != letter and fresh and all(fact.commit in fresh for fact in adding.get(name.path, ())))
-    records = _records(notes, adding, deleting, told)
-    brought = {fact.commit for fact in facts if _brought_note(fact)}
+            past.deleting.setdefault(path, []).append(fact)
+        if fact.told:
+            past.tellers.add(fact.commit)
+        for row in fact.told:
+            first = past.told.get(row[0])
+            if first is None or ORDER(fact) < ORDER(first[1]):
+                past.told[row[0]] = (row, fact)
+    return past
+
+
+def read_history(repo: Repo, commit: str, notes: Sequence[NoteName]) -> History:
+    """The history up to `commit`, whose tree holds `notes`, without what came since the last letter."""
+    return history_of(repo, read_past(repo, commit), notes)
+
+
+def history_of(repo: Repo, past: Past, notes: Sequence[NoteName]) -> History:
+    """As `read_history`."""
     return History(
-        records=tuple(records),
-        told={step: one for step, (one, _) in told.items()},
-        arrival=_arrival(adding),
-        since=tuple(one for one in since if one.id not in brought),
-        merged=merged if letter else (),
+        records=tuple(_records(notes, past)),
+        told=_ToldLater(past.told),
+        arrival=_arrival(past.adding),
         shallow=repo.is_shallow(),
     )
 
 
-def _brought_note(fact: Fact) -> bool:
-    return any(NoteName.parse(path) for path in fact.added) or bool(fact.told)
+class _ToldLater(Mapping[StepId, Told]):
+    """What trailers tell of steps, made when it is asked for."""
+
+    def __init__(self, rows: Mapping[str, tuple[TellingRow, Fact]]) -> None:
+        self._rows = rows
+
+    def __getitem__(self, step: StepId) -> Told:
+        return told_by(self._rows[str(step)][0])
+
+    def __iter__(self) -> Iterator[StepId]:
+        return (told_by(row).step for row, _ in self._rows.values())
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
-def _records(
-    notes: Sequence[NoteName],
-    adding: Mapping[str, list[Fact]],
-    deleting: Mapping[str, list[Fact]],
-    told: Mapping[StepId, tuple[Told, Fact]],
-) -> list[Record]:
+def since_letter(repo: Repo, past: Past, commit: str, notes: Sequence[NoteName], letter: NoteName) -> tuple[tuple[Commit, ...], tuple[NoteName, ...]]:
+    """What people committed after `letter`, newest first, and those of `notes` that its writer could not see."""
+    since, fresh = _since(repo, commit, past.adding.get(letter.path, ()))
+    if not fresh:
+        return (), ()
+    merged = [name for name in notes if name != letter and all(fact.commit in fresh for fact in past.adding.get(name.path, ()))]
+    speaking = past.tellers.union(fact.commit for path, facts in past.adding.items() if NoteName.parse(path) for fact in facts)
+    return tuple(one for one in since if one.id not in speaking), tuple(merged)
+
+
+def _records(notes: Sequence[NoteName], past: Past) -> list[Record]:
     """A record for each step that is there, was there and is gone, or is told of by a trailer alone (a squash of step and revert)."""
-    here = set(notes)
-    records = {name: Record(name, _newest(adding.get(name.path, ()), told.get(name.step))) for name in notes}
-    for path, facts in adding.items():
-        name = NoteName.parse(path)
-        if name is not None and name not in here:
-            takers = sorted(deleting.get(path, ()), key=lambda fact: fact.order)
-            records[name] = Record(name, _newest(facts, None), undone=True, undone_by=_commit(takers[-1]) if takers else None)
-    known = {name.step for name in records}
-    for step, (one, fact) in told.items():
-        if step not in known and one.outcome is not None:
-            records[NoteName(step, one.outcome)] = Record(NoteName(step, one.outcome), fact.commit, undone=True)
+    records = {name: Record(name, _newest(past.adding.get(name.path, ())) or _teller(past, name)) for name in notes}
+    here = {name.path for name in notes}
+    for path, facts in past.adding.items():
+        name = NoteName.parse(path) if path not in here else None
+        if name is not None:
+            takers = sorted(past.deleting.get(path, ()), key=ORDER)
+            records[name] = Record(name, _newest(facts), undone=True, undone_by=_commit(takers[-1]) if takers else None)
+    known = {str(name.step) for name in records}
+    for row, fact in past.told.values():
+        if row[0] not in known and row[1] is not None:
+            told = told_by(row)
+            name = NoteName(told.step, Outcome(row[1]))
+            records[name] = Record(name, fact.commit, undone=True)
     return [records[name] for name in sorted(records)]
 
 
-def _newest(facts: Iterable[Fact], otherwise: tuple[Told, Fact] | None) -> str | None:
-    newest = max(facts, key=lambda fact: fact.order, default=otherwise[1] if otherwise else None)
-    return newest.commit if newest else None
+def _newest(facts: Sequence[Fact]) -> str | None:
+    if not facts:
+        return None
+    return facts[0].commit if len(facts) == 1 else max(facts, key=ORDER).commit
+
+
+def _teller(past: Past, name: NoteName) -> str | None:
+    """The commit whose message tells of a step that no commit alone has added (a merge did)."""
+    told = past.told.get(str(name.step))
+    return told[1].commit if told else None
 
 
 def _commit(fact: Fact) -> Commit:
@@ -113,9 +130,9 @@ def _arrival(adding: Mapping[str, list[Fact]]) -> dict[str, int]:
     return {path.removeprefix("todo/").removesuffix(".md"): place for place, path in enumerate(ordered)}
 
 
-def _since(repo: Repo, commit: str, letter: Iterable[Fact]) -> tuple[list[Commit], frozenset[str]]:
+def _since(repo: Repo, commit: str, letter: Sequence[Fact]) -> tuple[list[Commit], frozenset[str]]:
     """Commits (no merges) that came after the letter's, newest first, at most 200; and the ids of all of them."""
-    origin = _newest(letter, None)
+    origin = _newest(letter)
     if origin is None:
         return [], frozenset()
     where = [repo.prefix] if repo.prefix else []
@@ -128,74 +145,3 @@ def _since(repo: Repo, commit: str, letter: Iterable[Fact]) -> tuple[list[Commit
         paths = tuple(line.removeprefix(repo.prefix) for line in files.strip("\n").split("\n") if line)
         commits.append(Commit(identity, author, _utc(int(time)), message.strip(), paths))
     return commits, frozenset(one.id for one in commits)
-
-
-def _facts(repo: Repo, commit: str) -> list[Fact]:
-    """The facts of all commits up to `commit`, from the cache and what came after it."""
-    cache = repo.private / "cache" / f"history-{_VERSION}.json"
-    known, facts = _cached(repo, cache, commit)
-    if known == commit:
-        return facts
-    fresh = _scan(repo, f"{known}..{commit}" if known else commit)
-    facts = facts + fresh
-    with contextlib.suppress(OSError):
-        write_whole(cache, json.dumps({"prefix": repo.prefix, "commit": commit, "facts": [_as_list(fact) for fact in facts]}).encode())
-    return facts
-
-
-def _cached(repo: Repo, cache: Path, commit: str) -> tuple[str | None, list[Fact]]:
-    try:
-        stored = json.loads(cache.read_bytes())
-        known, prefix = stored["commit"], stored["prefix"]
-        if prefix != repo.prefix or repo.is_shallow():
-            return None, []
-        if known != commit and repo.git.status("merge-base", "--is-ancestor", known, commit) != 0:
-            return None, []
-        return known, [_from_list(row) for row in stored["facts"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None, []
-
-
-def _as_list(fact: Fact) -> list[object]:
-    told = [
-        [str(one.step), one.outcome, one.model, one.usage and [one.usage.usd, one.usage.input, one.usage.cached, one.usage.output]]
-        for one in fact.told
-    ]
-    return [fact.commit, fact.author, fact.time, fact.added, fact.deleted, told, fact.message]
-
-
-def _from_list(row: Sequence[Any]) -> Fact:
-    commit, author, time, added, deleted, told, message = row
-    return Fact(commit, author, time, tuple(added), tuple(deleted), tuple(_told(*one) for one in told), message)
-
-
-def _told(step: str, outcome: str | None, model: str, usage: Sequence[Any] | None) -> Told:
-    known = StepId.parse(step)
-    if known is None:
-        raise ValueError(step)
-    return Told(known, Outcome(outcome) if outcome else None, model, Usage(*usage) if usage else None)
-
-
-def _scan(repo: Repo, revisions: str) -> list[Fact]:
-    base = f"{repo.prefix}{FOLDER}/"
-    out = repo.git.run(
-        "log", "--full-history", "--no-renames", "--name-status", "--diff-filter=AD", "--format=%x00%H%x00%an%x00%ct%x00%B%x00",
-        revisions, "--", f"{base}notes", f"{base}todo",
-    )  # fmt: skip
-    fields = os.fsdecode(out).split("\0")[1:]
-    return [
-        _fact(base, identity, author, int(time), message, files)
-        for identity, author, time, message, files in zip(*(fields[n::5] for n in range(5)), strict=False)
-    ]
-
-
-def _fact(base: str, identity: str, author: str, time: int, message: str, files: str) -> Fact:
-    added: list[str] = []
-    deleted: list[str] = []
-    for line in files.split("\n"):
-        letter, _, path = line.partition("\t")
-        if path:
-            (added if letter == "A" else deleted).append(path.removeprefix(base))
-    took_note = any(path.startswith("notes/") for path in deleted)
-    told = told_in(message) if "Agent-Step:" in message else ()
-    return Fact(identity, author, time, tuple(added), tuple(deleted), told, message.strip() if took_note else "")

@@ -118,7 +118,7 @@ class Look:
     def records(self) -> tuple[Record, ...]:
         """Every step that history knows, by time."""
         head = self.status.head
-        return read_history(self.repo, head, self.notes, None).records if head else ()
+        return read_history(self.repo, head, self.notes).records if head else ()
 
     @cached_property
     def standings(self) -> dict[str, Standing]:
