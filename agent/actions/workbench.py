@@ -51,7 +51,9 @@ class Workbench:
 
     def after_tool(self) -> None:
         """Called after a tool that may have changed the tree: new files are noticed, and the work so far is kept under its ref."""
-        self._notice()
+        made = tuple(path for path in self._appeared() if path not in self.entry.made)
+        if made:
+            self._note(replace(self.entry, made=(*self.entry.made, *made)))
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
             return
@@ -59,15 +61,11 @@ class Workbench:
         snapshot.keep(self.repo, f"{snapshot.WIP}{self.entry.step}", tree, self.entry.base, f"work in progress: {self.entry.step}")
 
     def after_checks(self) -> None:
-        """Called after checks: what they left behind is no work of the step's, though a note may claim it."""
-        self._noise.update(self._notice())
-
-    def _notice(self) -> tuple[str, ...]:
-        """Note the files that have appeared since the last time; those."""
-        made = tuple(path for path in self._appeared() if path not in self.entry.made)
-        if made:
-            self._note(replace(self.entry, made=(*self.entry.made, *made)))
-        return made
+        """Called after checks: what they left behind stays as if it had been there before, and lands only where the note names it."""
+        left = tuple(path for path in self._appeared() if path not in self.entry.made)
+        if left:
+            self._noise.update(left)
+            self._note(replace(self.entry, untracked=(*self.entry.untracked, *left)))
 
     def _appeared(self) -> list[str]:
         """Files that weren't there before the step, aren't ignored, and no tool wrote: a command made them."""
@@ -78,7 +76,7 @@ class Workbench:
         if folders:
             out = self.repo.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *folders)
             files += [path for path in os.fsdecode(out).split("\0") if path]
-        return [path for path in files if path not in self.entry.originals]
+        return [path for path in files if path not in known and path not in self.entry.originals]
 
     def _unstaged(self) -> Status:
         """The state of the work tree, after taking out of the index what commands staged: before the step nothing was."""
@@ -94,8 +92,7 @@ class Workbench:
 
     def unclaimed(self, note: str) -> list[str]:
         """Files that commands made and that still are there, but whose path (or a folder above it) `note` doesn't name."""
-        made = [path for path in self.entry.made if path not in self._noise and os.path.lexists(self.repo.top / path)]
-        return [path for path in made if not self._claimed(path, note)]
+        return [path for path in self.entry.made if os.path.lexists(self.repo.top / path) and not self._claimed(path, note)]
 
     def _claimed(self, path: str, note: str) -> bool:
         own = path.removeprefix(self.repo.prefix)
@@ -104,7 +101,7 @@ class Workbench:
 
     def result(self, note: str) -> str:
         """The tree that would land: tracked files as they are, files that tools wrote, and those made by commands that `note` names."""
-        claimed = [path for path in self.entry.made if self._claimed(path, note)]
+        claimed = [path for path in (*self.entry.made, *sorted(self._noise)) if self._claimed(path, note)]
         return self.tree([*self.entry.originals, *claimed])
 
     def tree(self, new: Iterable[str]) -> str:

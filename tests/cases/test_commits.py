@@ -197,6 +197,20 @@ def test_case_34_what_a_check_leaves_behind_is_no_part_of_the_step(case: Case) -
     assert project.status() == "?? nul\n"
 
 
+def test_case_34_nor_is_it_removed_with_a_failed_step_and_a_note_may_claim_it(case: Case) -> None:
+    project = case(
+        r"""mkrepo; printf 'mkdir -p out; echo 1 > out/some.lock; echo 2 > out/log; grep -q "a + b" calc.py\n' > check.sh; git commit -qam noisy"""
+    )
+    answers(project, reply(call("run", command="echo x > out/own"), finish("See out/own.")))
+    assert project.agentctl("step").code == 4
+    assert sorted(file.name for file in (project.root / "out").iterdir()) == ["log", "some.lock"]
+    project.git("clean", "-fdq")
+    project.write("check.sh", 'echo 1 > some.lock; grep -q "a + b" calc.py # once more\n')
+    project.commit("another check")
+    lands(project, note="some.lock is new.")
+    assert changed(project) == ["calc.py", "some.lock"]
+
+
 def test_case_34_a_red_round_in_between_makes_no_difference(case: Case) -> None:
     project = case(r"""mkrepo; printf 'echo noise > nul$$\ngrep -q "a + b" calc.py\n' > check.sh; git commit -qam noisy""")
     answers(project, reply(edit("calc.py", "a - b", "a * b"), finish()), reply(edit("calc.py", "a * b", "a + b"), finish()))
