@@ -114,9 +114,10 @@ def call(tool: str, **args: Any) -> dict[str, Any]:
     return {"tool": tool, "args": args}
 
 
-def reply(*calls: Mapping[str, Any], text: str = "", usage: tuple[int, int, int] = (1000, 0, 50), usd: float = 0.01) -> dict[str, Any]:
-    """A recorded reply."""
-    return {"text": text, "calls": list(calls), "usage": {"input": usage[0], "cached": usage[1], "output": usage[2], "usd": usd}}
+def reply(*calls: Mapping[str, Any], text: str = "", usage: tuple[int, int, int] = (1000, 0, 50), usd: float | None = 0.01) -> dict[str, Any]:
+    """A recorded reply; `usd` None: at the recording's own price."""
+    told = {"input": usage[0], "cached": usage[1], "output": usage[2], **({} if usd is None else {"usd": usd})}
+    return {"text": text, "calls": list(calls), "usage": told}
 
 
 def finish(note: str = "Done as asked.", letter: str = "Go on with the next item.") -> dict[str, Any]:

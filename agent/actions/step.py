@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -51,10 +52,26 @@ class StepResult:
     attempt: str | None = None
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What a run leaves for its next step: USD, and seconds of `clock` (which may stand still while a provider is waited for)."""
+
+    usd: float = math.inf
+    seconds: float = math.inf
+    clock: Callable[[], float] = time.monotonic
+
+
 def take_step(
-    repo: Repo, identity: str | None, *, model_name: Callable[[str], str], open_model: OpenModel, listen: Listener, now: datetime
+    repo: Repo,
+    identity: str | None,
+    *,
+    model_name: Callable[[str], str],
+    open_model: OpenModel,
+    listen: Listener,
+    now: datetime,
+    bounds: Bounds = Bounds(),
 ) -> StepResult:
-    """Take one step at the item `identity`, or at the next one.
+    """Take one step at the item `identity`, or at the next one, within the config's limits and `bounds`.
 
     `model_name` says which model to use, given what the repository's config names. Raises AgentctlError where no step
     could be taken; nothing has changed then but what was spent.
@@ -72,7 +89,7 @@ def take_step(
             entry = Entry(str(step), item.id, scene.memory.commit, status.untracked)
             bench = Workbench(repo, Journal(repo.private), entry)
             try:
-                return _Step(scene, item, step, model, bench, listen).take()
+                return _Step(scene, item, step, model, bench, listen).take(bounds)
             except BaseException as stop:
                 ref = bench.put_back()
                 if ref and isinstance(stop, AgentctlError):
@@ -95,24 +112,27 @@ class _Step:
         self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
         self.began = time.monotonic()
         self.red_before: frozenset[str] = frozenset()
+        self.bounds_bind = False
 
-    def take(self) -> StepResult:
+    def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
         brief = brief_for(self.scene, self.item, count)
         self.red_before = self._red_before()
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
+        self.bounds_bind = bounds.usd < limits.usd or bounds.seconds < limits.minutes * 60
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
             Desk(workspace),
-            Allowance(limits.calls, limits.usd, limits.minutes * 60),
+            Allowance(limits.calls, min(limits.usd, bounds.usd), min(limits.minutes * 60, bounds.seconds)),
             count=count,
             charge=self._charge,
             checkpoint=self.bench.after_tool,
             listen=self.listen,
+            clock=bounds.clock,
         )
         return self._until_judged(session)
 
@@ -125,6 +145,8 @@ class _Step:
             report = clean(session.work(said), os.environ)
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
+            if report.ending is Ending.LIMIT and self.bounds_bind:
+                raise AgentctlError("what the run may still use was too little to finish the step", "agentctl run, with more", Exit.LIMIT)
             if report.ending is not Ending.FINISHED:
                 return self._failed(report, claimed, verdict)
             claimed = report

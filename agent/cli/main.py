@@ -21,6 +21,7 @@ _COMMANDS = {
     "plan": ("agent.cli.plan", "Cut the goal into items, with the model, from a file, or one for each file."),
     "todo": ("agent.cli.todo", "The list: show it, add, edit, finish, reopen, drop."),
     "step": ("agent.cli.step", "Take one step: one item, checked by agentctl, one commit."),
+    "run": ("agent.cli.run", "Take steps until the list is done, a bound is reached, or a person is needed."),
     "status": ("agent.cli.show", "Where things stand."),
     "log": ("agent.cli.show", "The steps: outcome, item, cost, and what was undone."),
     "note": ("agent.cli.letters", "Read a step's note, or leave a letter to the next session."),

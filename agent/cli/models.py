@@ -36,10 +36,15 @@ def model_chooser(flag: str | None) -> Callable[[str], str]:
     return choose
 
 
-def model_opener(repo: Repo, api_base: str | None, key_env: str | None) -> OpenModel:
-    """How to open a model: with the endpoint from the flags, the environment or the person's own config, never the repository's."""
+def endpoint_for(api_base: str | None, key_env: str | None) -> Endpoint:
+    """Where models are reached: from the flags, the environment or the person's own config, never from the repository's."""
     own: Personal = personal(os.environ)
-    endpoint = Endpoint(api_base or own.api_base or None, key_env or own.key_env or None)
+    return Endpoint(api_base or own.api_base or None, key_env or own.key_env or None)
+
+
+def model_opener(repo: Repo, api_base: str | None, key_env: str | None) -> OpenModel:
+    """How to open a model for one step, at `endpoint_for` these flags."""
+    endpoint = endpoint_for(api_base, key_env)
 
     def opened(name: str, task: Task) -> Model:
         return open_model(name, endpoint=endpoint, task=task, root=repo.root)

@@ -10,7 +10,7 @@ from agent.domain.usage import Usage
 
 @dataclass(frozen=True)
 class Phase:
-    """A new phase of the step began: "brief", "work", "gate", "commit", …"""
+    """A new phase of the step began, such as "brief", "work", "gate" or "commit"."""
 
     name: str
     detail: str = ""
@@ -60,7 +60,15 @@ class CheckEnded:
     seconds: float
 
 
-Event = Phase | Called | Said | ToolBegan | ToolEnded | CheckEnded
+@dataclass(frozen=True)
+class Waiting:
+    """The model can't be reached now, for the reason `why`; it is asked again after `seconds`."""
+
+    seconds: float
+    why: str
+
+
+Event = Phase | Called | Said | ToolBegan | ToolEnded | CheckEnded | Waiting
 Listener = Callable[[Event], None]
 
 

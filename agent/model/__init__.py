@@ -17,6 +17,10 @@ def open_model(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Mode
 
     Raises ModelError when a recording cannot be read. Close it, or use it in a `with` block.
     """
+    return opener_for(name)(name, endpoint=endpoint, task=task, root=root)
+
+
+def opener_for(name: str) -> Callable[..., Model]:
+    """Who opens the model called `name`, by what stands before its colon."""
     scheme, colon, _ = name.partition(":")
-    opener = _OPENERS.get(scheme, open_client) if colon else open_client
-    return opener(name, endpoint=endpoint, task=task, root=root)
+    return _OPENERS.get(scheme, open_client) if colon else open_client

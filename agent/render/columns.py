@@ -19,23 +19,19 @@ def columns(rows: Sequence[Sequence[Cell]], indent: str = "  ") -> str:
     """`rows` aligned; the last column is cut where a terminal would break the line, and never in a pipe."""
     if not rows:
         return ""
+    plain = [[(one_line(text, 1000), colour) for text, colour in row] for row in rows]
     count = max(len(row) for row in rows)
-    widths = [max((len(_plain(row[n])) for row in rows if n < len(row)), default=0) for n in range(count)]
-    return "\n".join(_line(row, widths, indent) for row in rows)
+    widths = [max((len(row[n][0]) for row in plain if n < len(row)), default=0) for n in range(count)]
+    whole = width()
+    return "\n".join(_line(row, widths, indent, whole) for row in plain)
 
 
-def _plain(cell: Cell) -> str:
-    return one_line(cell[0], 1000)
-
-
-def _line(row: Sequence[Cell], widths: Sequence[int], indent: str) -> str:
+def _line(row: Sequence[Cell], widths: Sequence[int], indent: str, whole: int) -> str:
     text, used = indent, len(indent)
-    for place, cell in enumerate(row):
+    for place, (cell, colour) in enumerate(row):
         last = place == len(row) - 1
-        plain = _plain(cell)
-        if last:
-            plain = one_line(plain, max(20, width() - used))
-        text += _styled(plain, cell[1]) + ("" if last else " " * (widths[place] - len(plain)) + _GAP)
+        plain = one_line(cell, max(20, whole - used)) if last else cell
+        text += _styled(plain, colour) + ("" if last else " " * (widths[place] - len(plain)) + _GAP)
         used += widths[place] + len(_GAP)
     return text.rstrip()
 

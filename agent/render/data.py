@@ -10,6 +10,7 @@ from agent.domain.todo import State
 from agent.domain.usage import Usage
 
 if TYPE_CHECKING:  # a step's imports are more than all that other commands need
+    from agent.actions.run import RunResult
     from agent.actions.step import StepResult
 
 
@@ -86,4 +87,14 @@ def step_data(result: StepResult) -> dict[str, Any]:
         "exit": int(result.exit),
         "attempt": result.attempt,
         "spent": usage_data(result.note.spent) if result.note.spent else None,
+    }
+
+
+def run_data(result: RunResult) -> dict[str, Any]:
+    """`agentctl run --json`, printed once at its end."""
+    return {
+        "steps": [step_data(step) for step in result.steps],
+        "why": result.why,
+        "exit": int(result.exit),
+        "spent": usage_data(result.spent),
     }

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import IO
 
-from agent.domain.events import Called, CheckEnded, Event, Listener, Phase, Said, ToolBegan, ToolEnded
+from agent.domain.events import Called, CheckEnded, Event, Listener, Phase, Said, ToolBegan, ToolEnded, Waiting
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
@@ -26,6 +26,8 @@ def line_of(event: Event) -> str:
             return f"  “{one_line(said, _WIDTH)}”"
         case CheckEnded(command, ok, summary, _):
             return f"  {'passed' if ok else 'FAILED'} {one_line(command, 60)}: {one_line(summary, _WIDTH)}"
+        case Waiting(seconds, why):
+            return f"  waiting {seconds:.0f} s: {one_line(why, _WIDTH)}"
         case ToolBegan() | ToolEnded() | Called():
             return ""
 
@@ -121,6 +123,8 @@ class _State:
                 self._doing = "waiting for the model"
             case Called(number, _, spent):
                 self._calls, self._spent = number, spent
+            case Waiting():
+                self._doing = "waiting for the provider"
             case Said() | CheckEnded():
                 pass
 

@@ -14,6 +14,7 @@ from agent.domain.usage import Usage
 from agent.render.columns import Cell, columns, heading
 
 if TYPE_CHECKING:  # a step's imports are more than all that other commands need
+    from agent.actions.run import RunResult
     from agent.actions.step import StepResult
 
 _COLOUR = {State.OPEN: "", State.DONE: "green", State.BLOCKED: "red", State.DROPPED: "dim"}
@@ -173,3 +174,17 @@ def _ways_on(result: StepResult) -> list[list[Cell]]:
     if result.name.outcome is Outcome.BLOCKED:
         ways.append((f'agentctl todo reopen {item} --because "…"', "when you have settled it"))
     return [[(command, "bold"), (told, "dim")] for command, told in ways]
+
+
+def run_text(result: RunResult, rows: list[Row]) -> str:
+    """How a run ended: why, what landed, what is blocked and why, and what it cost."""
+    outcomes = [step.name.outcome for step in result.steps]
+    numbers = ", ".join(f"{outcomes.count(outcome)} {told}" for outcome, told in _ENDED.items() if outcomes.count(outcome))
+    lines = ["", f"{heading('run ended:')} {result.why}"]
+    lines += [f"  {result.hint}"] if result.hint else []
+    lines.append(f"{len(result.steps)} steps{f': {numbers}' if numbers else ''}; {usage_text(result.spent)}")
+    lines.append(progress_line({state: sum(1 for row in rows if row.standing.state is state) for state in State}))
+    blocked = [row for row in rows if row.standing.state is State.BLOCKED]
+    if blocked:
+        lines.append(columns([_row(row) for row in blocked]))
+    return "\n".join(lines)

@@ -19,7 +19,8 @@ from agent.worker.protocol import Ending, Report
 from agent.worker.tools.base import Desk, Result, Tool, perform, prepare
 
 _MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
-_MARGIN = 1.05  # the estimate of a request's tokens may be this much too low
+_UNKNOWN, _MARGIN = 1.3, 1.05  # how much too low the estimate of a request may be: before any usage was reported, and after
+_CACHE_WRITE = 1.25  # the dearest that a provider asks for input (Anthropic: what goes into its cache for five minutes)
 _PATIENCE = 3  # useless replies in a row before the session ends
 
 _NO_TOOL = "You called no tool. Go on with the tools; when the work is done and tested, call `finish`; if only a person can decide, call `ask`."
@@ -57,6 +58,7 @@ class Loop:
         charge: Callable[[Usage], None],
         checkpoint: Callable[[], None],
         listen: Listener,
+        clock: Callable[[], float] = time.monotonic,
         changing: frozenset[str] = frozenset({"edit", "write", "run"}),
     ) -> None:
         self._model = model
@@ -74,7 +76,9 @@ class Loop:
         self._calls = 0
         self._useless = 0
         self._shortened = False
-        self._began = time.monotonic()
+        self._scale = _UNKNOWN
+        self._clock = clock
+        self._began = clock()
 
     def work(self, feedback: str | None) -> Report:
         """Work until the session ends or says it is finished. Raises ModelError where the model can't go on for now."""
@@ -102,7 +106,7 @@ class Loop:
         allowance = self._allowance
         if self._calls >= allowance.calls:
             return f"The step used all {allowance.calls} model calls that it may make (limits.calls)."
-        if time.monotonic() - self._began >= allowance.seconds:
+        if self._clock() - self._began >= allowance.seconds:
             return f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
         if not self._conversation.fit(self._room()):
             return _NO_ROOM
@@ -113,19 +117,27 @@ class Loop:
         return ""
 
     def _room(self) -> int:
-        return int((self._model.limits.window - self._reply_tokens() - self._fixed) / _MARGIN)
+        return int((self._model.limits.window - self._reply_tokens()) / self._scale) - self._fixed
 
     def _reply_tokens(self) -> int:
         limits = self._model.limits
         return min(_MOST_REPLY, limits.max_output, max(1, limits.window // 2))
 
     def _worst(self, price: Price) -> float:
-        sent = (self._conversation.tokens + self._fixed) * _MARGIN
-        return (sent * price.input + self._reply_tokens() * price.output) / 1_000_000
+        return (self._sent() * self._scale * price.input * _CACHE_WRITE + self._reply_tokens() * price.output) / 1_000_000
+
+    def _sent(self) -> int:
+        return self._conversation.tokens + self._fixed
+
+    def _learn(self, sent: int, usage: Usage) -> None:
+        """Correct the estimate of tokens by what the provider counted."""
+        if usage.input > 0 and sent > 0:
+            self._scale = max(0.5, usage.input / sent) * _MARGIN
 
     def _ask(self) -> Reply | None:
         """One model call; None where the reply was no use and the model was told so. Whatever it cost is charged."""
         self._calls += 1
+        sent = self._sent()
         try:
             reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens()))
         except ModelError as error:
@@ -133,6 +145,7 @@ class Loop:
             self._mend(error)
             return None
         self._pay(reply.usage)
+        self._learn(sent, reply.usage)
         return reply
 
     def _mend(self, error: ModelError) -> None:

@@ -1,0 +1,114 @@
+"""Step after step until the list is done, a bound is reached, or only a person can go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.actions.scene import open_scene
+from agent.actions.step import Bounds, StepResult, take_step
+from agent.domain.events import Called, Event, Listener
+from agent.domain.usage import NOTHING, Usage
+from agent.errors import AgentctlError, Exit
+from agent.model.patient import Patience, PatientModel
+from agent.model.protocol import Model, OpenModel, Task
+from agent.repository.repo import Repo
+
+
+@dataclass(frozen=True)
+class RunBounds:
+    """What a run may use: steps, USD, and until when."""
+
+    steps: float = math.inf
+    usd: float = math.inf
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The steps of a run, why it ended, and what it spent, a step that was broken off included; `hint` says what to type next."""
+
+    steps: tuple[StepResult, ...]
+    spent: Usage
+    why: str
+    exit: Exit
+    hint: str = ""
+
+
+class _Meter:
+    """Adds up what the calls of a run used, of which the price is known."""
+
+    def __init__(self, listen: Listener) -> None:
+        self._listen = listen
+        self.spent = NOTHING
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Called):
+            self.spent = self.spent + event.usage.priced
+        self._listen(event)
+
+
+_LAST_WORDS = (Exit.NOTHING_LEFT, Exit.PERSON_NEEDED, Exit.UNAVAILABLE, Exit.LIMIT)
+
+
+def run(
+    repo: Repo,
+    bounds: RunBounds,
+    *,
+    model_name: Callable[[str], str],
+    open_model: OpenModel,
+    patience: Patience,
+    listen: Listener,
+    now: Callable[[], datetime],
+    ended: Callable[[StepResult], None],
+) -> RunResult:
+    """Take steps, each a fresh session, and tell `ended` of each. A failed attempt or a blocked item doesn't end a run.
+
+    Waits for a provider that can't be reached as long as `patience` lasts. Raises AgentctlError where the first step
+    can't be taken for a reason that a person must mend.
+    """
+    steps: list[StepResult] = []
+    meter = _Meter(listen)
+
+    def opened(name: str, task: Task) -> Model:
+        model = PatientModel(open_model(name, task), patience, listen)
+        if not math.isinf(bounds.usd) and model.price is None:
+            model.close()
+            raise AgentctlError(
+                f"the price of {name} is unknown, so --max-cost could not be kept", "take a model whose price is known, or leave --max-cost out"
+            )
+        return model
+
+    while True:
+        left = bounds.usd - (meter.spent.usd or 0.0)
+        over = _over(bounds, len(steps), now(), left)
+        if over is not None:
+            return RunResult(tuple(steps), meter.spent, *over)
+        seconds = (bounds.until - now()).total_seconds() if bounds.until else math.inf
+        step_bounds = Bounds(left, seconds, patience.now)
+        try:
+            result = take_step(repo, None, model_name=model_name, open_model=opened, listen=meter.hear, now=now(), bounds=step_bounds)
+        except AgentctlError as stop:
+            if stop.code not in _LAST_WORDS and not steps:
+                raise
+            return _stopped(repo, tuple(steps), meter.spent, stop)
+        steps.append(result)
+        ended(result)
+
+
+def _over(bounds: RunBounds, taken: int, now: datetime, left: float) -> tuple[str, Exit] | None:
+    if taken >= bounds.steps:
+        return f"{taken} steps were asked for, and taken", Exit.OK
+    if bounds.until is not None and now >= bounds.until:
+        return "its time is over", Exit.LIMIT
+    if left <= 0:
+        return f"the {bounds.usd:g} USD that it may cost are spent", Exit.LIMIT
+    return None
+
+
+def _stopped(repo: Repo, steps: tuple[StepResult, ...], spent: Usage, stop: AgentctlError) -> RunResult:
+    """The end by a step that couldn't be taken. A list that was worked off is success."""
+    done = stop.code is Exit.NOTHING_LEFT and bool(steps) and bool(open_scene(repo).memory.items)
+    return RunResult(steps, spent, stop.message, Exit.OK if done else stop.code, "" if done else stop.hint)

@@ -1,0 +1,104 @@
+"""`agentctl run`."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from agent.actions.overview import rows
+from agent.actions.run import RunBounds
+from agent.actions.run import run as go_on
+from agent.actions.scene import open_scene
+from agent.actions.step import StepResult
+from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.models import endpoint_for, model_chooser, with_model
+from agent.model.kept import KeptModels
+from agent.model.patient import Patience
+from agent.render import data, text
+from agent.render.progress import watching
+
+_PATIENCE = 8 * 3600.0
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class _Span(click.ParamType[timedelta]):
+    name = "8h"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        parts = re.fullmatch(r"(?:\d+(?:\.\d+)?[smhd])+", str(value))
+        if not parts:
+            self.fail(f"{value!r} is no span of time: write 90m, 8h or 2d12h.", param, ctx)
+        return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)([smhd])", str(value))))
+
+
+@click.command()
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="At most N steps.")
+@click.option("--for", "span", type=_Span(), help="For so long: 90m, 8h, 2d12h.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%H:%M"]), help="Until then, in local time.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="At most so much; checked before each call with the most it could cost.",
+)
+@with_model
+@with_json
+def run(
+    steps: int | None,
+    span: timedelta | None,
+    until: datetime | None,
+    max_cost: float | None,
+    model: str | None,
+    api_base: str | None,
+    key_env: str | None,
+    as_json: bool,
+) -> int:
+    """Take steps until the list is done, a bound is reached, or only a person can go on.
+
+    Each step is a fresh session, as with `agentctl step`. Failed attempts and blocked items are passed over. Rate limits
+    and outages are waited out, up to eight hours in all; such waits don't count against a step's minutes.
+
+    Exit status: 0 the list is done or the steps were taken, 3 there was nothing to do, 5 a bound was reached, 6 a person is
+    needed, 75 the model couldn't be reached for too long, 1 another error.
+    """
+    gc.enable()
+    repo = repository()
+    bounds = RunBounds(steps or float("inf"), max_cost or float("inf"), _deadline(span, until))
+
+    def ended(result: StepResult) -> None:
+        if not as_json:
+            click.echo(text.step_text(result))
+
+    with KeptModels(endpoint_for(api_base, key_env), repo.root) as models, watching(sys.stderr) as listen:
+        result = go_on(
+            repo,
+            bounds,
+            model_name=model_chooser(model),
+            open_model=models.open,
+            patience=Patience(_PATIENCE),
+            listen=listen,
+            now=now,
+            ended=ended,
+        )
+    if as_json:
+        print_json(data.run_data(result))
+    else:
+        click.echo(text.run_text(result, rows(open_scene(repo))))
+    return result.exit
+
+
+def _deadline(span: timedelta | None, until: datetime | None) -> datetime | None:
+    """The earlier of both ends, in UTC; a time of day that is past means tomorrow's."""
+    ends = [now() + span] if span is not None else []
+    if until is not None:
+        local = datetime.now().astimezone()
+        when = until.replace(tzinfo=local.tzinfo)
+        if until.year == 1900:  # noqa: PLR2004 - what strptime gives where only a time was named
+            when = local.replace(hour=until.hour, minute=until.minute, second=0, microsecond=0)
+            when += timedelta(days=1) if when <= local else timedelta()
+        ends.append(when.astimezone(UTC))
+    return min(ends, default=None)
