@@ -25,9 +25,9 @@ def load(repo: Repo, commit: str) -> Memory:
     entries = repo.tree(commit)
     if not entries:
         raise _no_memory(repo, commit)
-    for entry in entries:
-        if entry.mode == _LINK:
-            raise BadFileError(entry.path, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
+    link = next((entry.path for entry in entries if entry.mode == _LINK), None)
+    if link:
+        raise BadFileError(link, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
     folder = {entry.path.removeprefix(f"{FOLDER}/"): entry for entry in entries}
     todo = _below(folder, "todo/")
     lessons = _below(folder, "lessons/")
@@ -63,7 +63,8 @@ def refuse_ignored(repo: Repo) -> None:
 
 
 def _below(folder: dict[str, Entry], start: str) -> list[Entry]:
-    return [entry for path, entry in sorted(folder.items()) if path.startswith(start) and path.endswith(".md") and path.count("/") == 1]
+    below = sorted(path for path in folder if path.startswith(start) and path.endswith(".md") and path.count("/") == 1)
+    return [folder[path] for path in below]
 
 
 def _texts(repo: Repo, entries: Sequence[Entry]) -> dict[str, str]:

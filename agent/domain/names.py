@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
 LONGEST = 60
 _HANDY = 40
 NAME = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")
-_NOTE = re.compile(r"(?:.*/)?notes/(\d{4}-\d\d-\d\d)/(\d{6})-([a-z0-9-]+)\.([a-z]+)\.md")
-_STEP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d{6})-([a-z0-9-]{1,60})")
+_MOMENT = "([0-9]{4}-[0-9]{2}-[0-9]{2})%s((?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9])"
+_NOTE = re.compile(rf"(?:.*/)?notes/{_MOMENT % '/'}-([a-z0-9-]+)\.([a-z]+)\.md")
+_STEP = re.compile(rf"{_MOMENT % '-'}-([a-z0-9-]{{1,60}})")
 
 
 class Outcome(StrEnum):
@@ -71,7 +73,7 @@ class StepId(NamedTuple):  # and not a dataclass: a history of ten thousand make
     def parse(cls, text: str) -> StepId | None:
         """The id that `text` is, or None."""
         match = _STEP.fullmatch(text)
-        return cls(*match.groups()) if match and _is_time(match[1], match[2]) else None
+        return cls(*match.groups()) if match and _is_day(match[1]) else None
 
 
 class NoteName(NamedTuple):  # as above
@@ -89,15 +91,16 @@ class NoteName(NamedTuple):  # as above
     def parse(cls, path: str) -> NoteName | None:
         """The note whose path ends so, or None where the path is no note's."""
         match = _NOTE.fullmatch(path)
-        if not match or match[4] not in _OUTCOMES or not _is_time(match[1], match[2]):
+        if not match or match[4] not in _OUTCOMES or not _is_day(match[1]):
             return None
         return cls(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
 
 
-def _is_time(day: str, time: str) -> bool:
-    """Whether these digits are a moment: a person may give a file any name."""
+@cache
+def _is_day(day: str) -> bool:
+    """Whether these digits are a day: a person may give a file any name."""
     try:
-        datetime(int(day[:4]), int(day[5:7]), int(day[8:]), int(time[:2]), int(time[2:4]), int(time[4:]), tzinfo=UTC)
+        date.fromisoformat(day)
     except ValueError:
         return False
     return True

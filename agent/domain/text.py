@@ -29,6 +29,8 @@ def _visible(match: re.Match[str]) -> str:
 
 def one_line(text: str, width: int = 120) -> str:
     """`text` as one line of at most `width` columns, safe for a terminal; line breaks show as ⏎."""
+    if len(text) <= width and text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
     line = _BLANKS.sub(" ", plain(_BREAK.sub(" ⏎ ", text.strip()))).strip()
     columns = 0
     for place, char in enumerate(line):

@@ -88,8 +88,8 @@ def since_letter(repo: Repo, past: Past, commit: str, notes: Sequence[NoteName],
 
 def _records(notes: Sequence[NoteName], past: Past) -> list[Record]:
     """A record for each step that is there, was there and is gone, or is told of by a trailer alone (a squash of step and revert)."""
-    records = {name: Record(name, _newest(past.adding.get(name.path, ())) or _teller(past, name)) for name in notes}
-    here = {name.path for name in notes}
+    here = {name.path: name for name in notes}
+    records = {name: Record(name, _newest(past.adding.get(path, ())) or _teller(past, name)) for path, name in here.items()}
     for path, facts in past.adding.items():
         name = NoteName.parse(path) if path not in here else None
         if name is not None:

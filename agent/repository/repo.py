@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, literally, probe
@@ -25,8 +26,7 @@ class Hit:
     text: str
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):  # and not a dataclass, as there are thousands
     """A file in a commit's tree."""
 
     mode: str
@@ -116,13 +116,9 @@ class Repo:
     def tree(self, revision: str, under: str = FOLDER) -> list[Entry]:
         """The files below `under` (relative to `root`) at `revision`, with paths relative to `root`."""
         out = self.git.run("ls-tree", "-r", "-z", "--full-tree", revision, "--", *self._spec(under))
-        entries = []
-        for line in os.fsdecode(out).split("\0"):
-            meta, _, path = line.partition("\t")
-            if path:
-                mode, _, identity = meta.split(" ")
-                entries.append(Entry(mode, identity, path.removeprefix(self.prefix)))
-        return entries
+        start = len(self.prefix)
+        lines = (line.partition("\t") for line in os.fsdecode(out).split("\0") if line)
+        return [Entry(meta[:6], meta.rpartition(" ")[2], path[start:]) for meta, _, path in lines]
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """The contents of `ids` (object names or `REV:path`) in their order, None for what isn't there."""
