@@ -32,7 +32,10 @@ def load(repo: Repo, commit: str) -> Memory:
     todo = _below(folder, "todo/")
     lessons = _below(folder, "lessons/")
     single = [folder[name] for name in ("config.yaml", "goal.md") if name in folder]
-    texts = _texts(repo, [*single, *todo, *lessons])
+    guides = list(dict.fromkeys([*GUIDES, *(repo.prefix + name for name in GUIDES)]))
+    read = [*single, *todo, *lessons]
+    blobs = repo.blobs([*(entry.id for entry in read), *(f"{commit}:{path}" for path in guides)])
+    texts = _texts(read, blobs[: len(read)])
     config = _parse("config.yaml", folder, texts, lambda text, _: parse_config(text)) or Config()
     return Memory(
         commit=commit,
@@ -41,7 +44,7 @@ def load(repo: Repo, commit: str) -> Memory:
         items=tuple(_parse_all(todo, texts, parse_item)),
         notes=tuple(sorted(name for path in folder if path.startswith("notes/") and (name := NoteName.parse(path)))),
         lessons=tuple(_parse_all(lessons, texts, parse_lesson)),
-        guides=_guides(repo, commit),
+        guides=_guides(guides, blobs[len(read) :]),
     )
 
 
@@ -67,10 +70,10 @@ def _below(folder: dict[str, Entry], start: str) -> list[Entry]:
     return [folder[path] for path in below]
 
 
-def _texts(repo: Repo, entries: Sequence[Entry]) -> dict[str, str]:
+def _texts(entries: Sequence[Entry], blobs: Sequence[bytes | None]) -> dict[str, str]:
     """The texts of `entries` by their path inside `.agent/`. Raises BadFileError for bytes that aren't UTF-8."""
     found = {}
-    for entry, data in zip(entries, repo.blobs([entry.id for entry in entries]), strict=True):
+    for entry, data in zip(entries, blobs, strict=True):
         path = entry.path.removeprefix(f"{FOLDER}/")
         try:
             found[path] = (data or b"").decode("utf-8")
@@ -88,11 +91,10 @@ def _parse_all(entries: Iterable[Entry], texts: dict[str, str], parse: Callable[
     return [parse(texts[entry.path.removeprefix(f"{FOLDER}/")], entry.path) for entry in entries]
 
 
-def _guides(repo: Repo, commit: str) -> tuple[tuple[str, str], ...]:
-    """The repository's own instructions at `commit`, those at the top first; a text that stands twice counts once."""
-    paths = list(dict.fromkeys([*GUIDES, *(repo.prefix + name for name in GUIDES)]))
+def _guides(paths: Sequence[str], blobs: Sequence[bytes | None]) -> tuple[tuple[str, str], ...]:
+    """The repository's own instructions, those at the top first; a text that stands twice counts once."""
     found: dict[str, str] = {}
-    for path, data in zip(paths, repo.blobs([f"{commit}:{path}" for path in paths]), strict=True):
+    for path, data in zip(paths, blobs, strict=True):
         text = (data or b"").decode("utf-8", "replace").replace("\r\n", "\n").strip()
         if text and text not in found.values():
             found[path] = text

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 
 from agent.actions.scene import Scene
-from agent.domain.names import StepId
+from agent.domain.names import Outcome, StepId
 from agent.domain.usage import Usage, summed
 from agent.ledger import Ledger, Spent
 from agent.store import notes_of
+
+_FREE = (Outcome.REOPENED, Outcome.DROPPED)  # what only people say
 
 
 def all_spending(scene: Scene) -> list[Spent]:
@@ -18,8 +20,8 @@ def all_spending(scene: Scene) -> list[Spent]:
     known = {one.step for one in found}
     untold = []
     for record in scene.history.records:
-        step = record.name.step
-        if str(step) in known:
+        step, outcome = record.name
+        if outcome in _FREE or str(step) in known:
             continue
         told = scene.history.told.get(step)
         if told is None:

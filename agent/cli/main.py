@@ -91,7 +91,9 @@ def main() -> NoReturn:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     gc.disable()  # most commands end before their garbage is worth a search through all that they read; `step` and `plan` turn it on
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # nor is the search that the interpreter makes when it ends
+    sys.exit(code)
 
 
 def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end

@@ -90,10 +90,15 @@ class NoteName(NamedTuple):  # as above
     @classmethod
     def parse(cls, path: str) -> NoteName | None:
         """The note whose path ends so, or None where the path is no note's."""
-        match = _NOTE.fullmatch(path)
-        if not match or match[4] not in _OUTCOMES or not _is_day(match[1]):
-            return None
-        return cls(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
+        return _note_name(path)
+
+
+@cache  # the tree and the log name the same notes, thousands of them
+def _note_name(path: str) -> NoteName | None:
+    match = _NOTE.fullmatch(path)
+    if not match or match[4] not in _OUTCOMES or not _is_day(match[1]):
+        return None
+    return NoteName(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
 
 
 @cache

@@ -16,6 +16,7 @@ from agent.repository.facts import ORDER, Fact, TellingRow, read_facts, told_by
 from agent.repository.repo import Repo
 
 _MOST_SINCE = 200
+_SLASHES = 2  # in a note's path inside `.agent/`
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,16 @@ def since_letter(repo: Repo, past: Past, commit: str, notes: Sequence[NoteName],
 
 def _records(notes: Sequence[NoteName], past: Past) -> list[Record]:
     """A record for each step that is there, was there and is gone, or is told of by a trailer alone (a squash of step and revert)."""
-    here = {name.path: name for name in notes}
-    records = {name: Record(name, _newest(past.adding.get(path, ())) or _teller(past, name)) for path, name in here.items()}
+    here = set(notes)
+    records: dict[NoteName, Record] = {}
     for path, facts in past.adding.items():
-        name = NoteName.parse(path) if path not in here else None
-        if name is not None:
+        name = NoteName.parse(path) if path.count("/") == _SLASHES else None
+        if name in here:
+            records[name] = Record(name, _newest(facts))
+        elif name is not None:
             takers = sorted(past.deleting.get(path, ()), key=ORDER)
             records[name] = Record(name, _newest(facts), undone=True, undone_by=_commit(takers[-1]) if takers else None)
+    records |= {name: Record(name, _teller(past, name)) for name in here.difference(records)}
     known = {str(name.step) for name in records}
     for row, fact in past.told.values():
         if row[0] not in known and row[1] is not None:
@@ -104,9 +108,7 @@ def _records(notes: Sequence[NoteName], past: Past) -> list[Record]:
     return [records[name] for name in sorted(records)]
 
 
-def _newest(facts: Sequence[Fact]) -> str | None:
-    if not facts:
-        return None
+def _newest(facts: Sequence[Fact]) -> str:
     return facts[0].commit if len(facts) == 1 else max(facts, key=ORDER).commit
 
 
@@ -132,9 +134,9 @@ def _arrival(adding: Mapping[str, list[Fact]]) -> dict[str, int]:
 
 def _since(repo: Repo, commit: str, letter: Sequence[Fact]) -> tuple[list[Commit], frozenset[str]]:
     """Commits (no merges) that came after the letter's, newest first, at most 200; and the ids of all of them."""
-    origin = _newest(letter)
-    if origin is None:
+    if not letter:
         return [], frozenset()
+    origin = _newest(letter)
     where = [repo.prefix] if repo.prefix else []
     out = repo.git.run(
         "log", f"--max-count={_MOST_SINCE}", "--no-merges", "--no-renames", "--name-only", "--format=%x00%H%x00%an%x00%ct%x00%B%x00", f"{origin}..{commit}", "--", *where
