@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
+
+from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, WELL_KNOWN, own_keys
 
 REDACTED = "[redacted]"
-
-_SECRET_NAME = re.compile(r"_KEY$|_TOKEN$|^TOKEN$|SECRET|PASSWORD|PASSWD|_KEY_ID$", re.IGNORECASE)
-_SHORTEST = 8  # shorter values are words such as "test" or "none", and no provider's keys
 
 # What a secret's value looks like where only its surroundings give it away: it has a digit, so `key=itemgetter` stays.
 _VALUE = r"(?=[A-Za-z._~+/=%-]*\d)[\w.~+/=%-]{8,}"
@@ -22,23 +20,27 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Line breaks may stand as `\n`, in code; the last, shorter line has its footer after it, unless that was cut off.
+_BREAK = r"(?:\\[nr]|[^A-Za-z0-9+/=\-]){1,80}"
+_BLOCK = re.compile(
+    rf"(?P<header>{PRIVATE_KEY.pattern})(?:[^-]{{0,400}}?){KEY_BYTES.pattern}[A-Za-z0-9+/=]*"
+    rf"(?:{_BREAK}[A-Za-z0-9+/=]{{16,}})*(?:{_BREAK}[A-Za-z0-9+/=]{{1,15}}(?={_BREAK}-----END))?"
+)
 
 
 def redact(text: str, env: Mapping[str, str]) -> str:
-    """`text` with "[redacted]" for each value of a secret variable of `env` and for whatever has the shape of a key.
+    """`text` with "[redacted]" for each key of `env` (see `own_keys`), for whatever is a well-known key, and for what has the shape of one.
 
-    Secret are variables named *_KEY, *_TOKEN, *SECRET* or *PASSWORD* whose value has at least 8 characters, also where that value stands
-    percent-encoded. Shapes are `key=…`, `Bearer …`, `sk-…`, `scheme://user:password@` and the providers' own prefixes.
+    Shapes are `key=…`, `Bearer …`, `sk-…`, `scheme://user:password@`, and the providers' own prefixes with less after them than a whole key
+    has, since messages cut them short.
     """
-    values = sorted(_secret_values(env), key=len, reverse=True)  # the longest first: one may begin another
+    values = sorted(own_keys(env), key=len, reverse=True)  # the longest first: one may begin another
     if values:
         text = re.sub("|".join(map(re.escape, values)), REDACTED, text)
+    text = _BLOCK.sub(lambda match: f"{match['header']}{REDACTED}", text)
+    for _, pattern in WELL_KNOWN:
+        text = pattern.sub(REDACTED, text)
     return _SHAPES.sub(_keep_surroundings, text)
-
-
-def _secret_values(env: Mapping[str, str]) -> set[str]:
-    plain = {value.strip() for name, value in env.items() if _SECRET_NAME.search(name)}
-    return {form for value in plain if len(value) >= _SHORTEST for form in (value, quote(value, safe=""))}
 
 
 def _keep_surroundings(match: re.Match[str]) -> str:

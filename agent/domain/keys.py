@@ -1,0 +1,101 @@
+"""What a key is: by the name of its variable, by the variable's value, and by the shape that its issuer gave it.
+
+The gate refuses what is certainly one; `redact` takes out all that the gate refuses, and what may be one too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+KEY_ENV = "AGENTCTL_KEY_ENV"
+"""The variable that says which one holds the model's key, whatever that is called."""
+
+SHORTEST = 8
+"""Characters; shorter values are words such as "test" or "none", and no provider's keys."""
+
+_LONG_LINE = 24  # characters of a line of a longer value that give it away alone; a PEM key has 64
+
+_NAME = re.compile(
+    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|KEY$|TOKEN$"
+    r"|(?:^|[_-])(?:KEY|KEYS|APIKEY|TOKEN|PASS|PAT)(?:[_-]|$)|[_-]PWD$",
+    re.IGNORECASE,
+)
+_NAME_OF_A_PLACE = re.compile(r"[_-](?:FILE|PATH|DIR|FOLDER|SOCK|STORE|COMMAND|CMD)$", re.IGNORECASE)
+_PLACE = re.compile(r"(?:~|\.{1,2})?/.*", re.DOTALL)
+_BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{32,}={0,2}")
+# What everybody knows, and what stands in innocent text; all have eight characters or more.
+_NO_SECRETS = frozenset(
+    """
+    administrator changeit changeme database default development disabled enabled inherited localhost minioadmin optional password
+    password1 passw0rd postgres postgresql production rootpassword testpassword testtest undefined username
+    """.split()  # noqa: SIM905 - as a list it would fill a page
+)
+
+# Prefixes as their issuers document them; a pattern stands here only where a hit is almost never a false one.
+_KINDS: Mapping[str, str] = {
+    "an AWS access key id": r"(?:AKIA|ASIA)[A-Z2-7]{16}",
+    "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
+    "a GitLab token": r"gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}",
+    "an Anthropic key": r"sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{32,}",
+    "an OpenRouter key": r"sk-or-v1-[0-9a-f]{64}",
+    "an OpenAI key": r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}",
+    "a Groq key": r"gsk_[A-Za-z0-9]{52}",
+    "a Google API key": r"AIza[A-Za-z0-9_-]{35}",
+    "a Google OAuth secret": r"GOCSPX-[A-Za-z0-9_-]{28}",
+    "a Hugging Face token": r"hf_[A-Za-z]{34}",
+    "a Slack token": r"xox[abeoprs]-(?:[0-9]+-)+[A-Za-z0-9]{16,}|xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,}",
+    "a Slack webhook": r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}",
+    "a Stripe live key": r"[sr]k_live_[A-Za-z0-9]{24,}",
+    "a SendGrid key": r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
+    "a Twilio key": r"SK[0-9a-f]{32}",
+    "an npm token": r"npm_[A-Za-z0-9]{36}",
+    "a PyPI token": r"pypi-AgE[A-Za-z0-9_-]{50,}",
+    "a DigitalOcean token": r"do[oprt]_v1_[0-9a-f]{64}",
+    "a Databricks token": r"dapi[0-9a-f]{32}(?:-\d)?",
+    "a Shopify token": r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
+    "a Telegram bot token": r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+    "a HashiCorp Vault token": r"hv[bs]\.[A-Za-z0-9_-]{24,}",
+    "an Azure storage key": r"AccountKey=[A-Za-z0-9+/]{86}==",
+    "an age secret key": r"AGE-SECRET-KEY-1[0-9A-Z]{58}",
+}
+WELL_KNOWN = tuple((kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})(?![A-Za-z0-9])")) for kind, pattern in _KINDS.items())
+"""Kinds of keys, each with the pattern that finds one in a text."""
+
+PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----")
+"""The header of a private key. It also stands in code that reads keys: a key has `KEY_BYTES` after it."""
+
+KEY_BYTES = re.compile(r"[A-Za-z0-9+/=]{40}")
+"""A piece of a private key's bytes."""
+
+
+def speaks_of_a_key(name: str) -> bool:
+    """Whether a variable called `name` is meant to hold a key or password, and not the place of one."""
+    return bool(_NAME.search(name)) and not _NAME_OF_A_PLACE.search(name)
+
+
+def own_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """All that gives a key of `environment` away, each with the name of its variable.
+
+    Keys are the values (stripped, at least `SHORTEST` characters) of variables whose names speak of one, and of the variable that
+    `KEY_ENV` names. They give themselves away as they are, percent-encoded, and by each long line of them.
+    """
+    named = environment.get(KEY_ENV, "")
+    found: dict[str, str] = {}
+    for name, value in environment.items():
+        plain = value.strip()
+        if len(plain) >= SHORTEST and (name == named or (speaks_of_a_key(name) and not _is_innocent(plain))):
+            for form in _forms(plain):
+                found.setdefault(form, name)
+    return found
+
+
+def _is_innocent(value: str) -> bool:
+    """A word that everybody knows, or a path: unless it is base64, which may begin with a slash as well."""
+    return value.lower() in _NO_SECRETS or bool(_PLACE.fullmatch(value) and not _BASE64.fullmatch(value))
+
+
+def _forms(value: str) -> list[str]:
+    lines = [line.strip() for line in value.replace("\\n", "\n").split("\n")] if "\n" in value or "\\n" in value else []
+    return [value, quote(value, safe=""), *(line for line in lines if len(line) >= _LONG_LINE and not line.startswith("-----"))]
