@@ -15,7 +15,8 @@ from agent.errors import AgentctlError
 class Entry:
     """A step under way. Paths are relative to the repository's top.
 
-    `untracked` were there before the step and are the person's. `originals` says for each path that a tool wrote what it
+    `branch` is where the step began; `untracked` (ignored ones too, folders ending in `/`) are not the step's, nor are
+    changes of the tracked files in `theirs`; `running` says whether a tool is at work. `originals` says for each path that a tool wrote what it
     held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `landing` are agentctl's own
     files of a commit that was about to be made.
     """
@@ -27,6 +28,9 @@ class Entry:
     originals: Mapping[str, tuple[str, int] | None] = field(default_factory=dict)
     made: tuple[str, ...] = ()
     landing: tuple[str, ...] = ()
+    branch: str | None = None
+    theirs: tuple[str, ...] = ()
+    running: bool = False
 
 
 class Journal:
@@ -40,8 +44,9 @@ class Journal:
         try:
             stored = json.loads(self._path.read_text("utf-8"))
             originals = {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()}
+            lists = {name: tuple(stored[name]) for name in ("untracked", "made", "landing", "theirs")}
             return Entry(
-                stored["step"], stored["item"], stored["base"], tuple(stored["untracked"]), originals, tuple(stored["made"]), tuple(stored["landing"])
+                stored["step"], stored["item"], stored["base"], originals=originals, branch=stored["branch"], running=stored["running"], **lists
             )
         except FileNotFoundError:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.errors import AgentctlError
+from agent.repository.landing import commit_tree
 from agent.repository.repo import Repo, create
 from agent.templates import template
 
@@ -32,7 +33,7 @@ def make_repository(folder: Path) -> Repo:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(template(f"demo/{name}"), "utf-8")
     repo = create(folder, name="agentctl demo", email="demo@example.invalid")
-    commit, said = repo.commit(_FILES, "A till with three functions to write, and tests for them\n")
-    if commit is None:
-        raise AgentctlError(f"git made no commit: {said}", "mend what it names, then try again")
+    made = commit_tree(repo, None, _FILES, "A till with three functions to write, and tests for them\n")
+    if made.commit is None:
+        raise AgentctlError(f"git made no commit: {made.said}", "mend what it names, then try again")
     return repo

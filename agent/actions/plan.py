@@ -144,6 +144,7 @@ def _session(scene: Scene, step: StepId, model: Model, listen: Listener) -> Repo
         Allowance(limits.calls, limits.usd, limits.minutes * 60),
         count=count,
         charge=charge,
+        before=lambda: None,
         checkpoint=lambda: None,
         listen=listen,
     )

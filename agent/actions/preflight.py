@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
+from agent.actions.commits import ground_for
 from agent.actions.workbench import Workbench
 from agent.domain.message import steps_in
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
-from agent.journal import Journal
-from agent.repository.repo import FOLDER, Repo
+from agent.journal import Entry, Journal
+from agent.repository import snapshot
+from agent.repository.landing import follow
+from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.repository.status import Status
 from agent.store import refuse_ignored
 
@@ -79,25 +83,47 @@ def _named(paths: Sequence[str]) -> str:
 def recover(repo: Repo) -> str:
     """Pick up what an earlier agentctl left when it died; gives one sentence about it, "" where there was nothing.
 
-    A step whose commit is there is finished; of any other the tree is put back and the work is kept under its ref. Where
-    somebody has moved HEAD since, nothing is touched and AgentctlError is raised.
+    A step whose commit is there is finished; of any other the tree is put back and the work is kept under its ref. What
+    changed since that wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files
+    in `.agent/`, nothing is touched and AgentctlError is raised.
     """
+    for index in repo.private.glob("work-*.index*"):
+        index.unlink(missing_ok=True)
     journal = Journal(repo.private)
     entry = journal.read()
     if entry is None:
         return ""
-    head = repo.head()
-    if head is not None and head != entry.base:
-        message = (repo.git.run("log", "-1", "--format=%B", head)).decode("utf-8", "replace")
-        if entry.step in {str(step) for step in steps_in(message)}:
-            Workbench(repo, journal, entry).close()
-            return f"an earlier agentctl died right after {entry.step} had landed; that step stands"
+    if _has_landed(repo, entry):
+        follow(repo, changed_between(repo, entry.base, "HEAD"))  # a kill may have come between the commit and this
+        Workbench(repo, journal, entry).close()
+        return f"an earlier agentctl died right after {entry.step} had landed; that step stands"
+    try:
+        ground = ground_for(repo, entry.base, entry.item)
+    except AgentctlError as error:
         raise AgentctlError(
-            f"an earlier agentctl died during {entry.step}, and HEAD has moved since",
+            f"an earlier agentctl died during {entry.step}: {error.message}",
             f"look at git status; its work is in refs/agentctl/wip/{entry.step}; when the tree is as you want it: agentctl doctor --fix",
-        )
-    for path in entry.landing:
-        (repo.top / path).unlink(missing_ok=True)
-    ref = Workbench(repo, journal, entry).put_back()
+        ) from None
+    bench = Workbench(repo, journal, replace(entry, theirs=(*entry.theirs, *_since_then(repo, entry, ground))))
+    ref = bench.put_back()
     kept = f"; what it had done is kept in {ref}" if ref else ""
     return f"an earlier agentctl died during {entry.step}: the tree is put back{kept}"
+
+
+def _has_landed(repo: Repo, entry: Entry) -> bool:
+    """Whether a commit since the step began carries its trailer."""
+    head = repo.head()
+    if head is None or head == entry.base:
+        return False
+    messages = repo.git.run("log", "--format=%B", head, f"^{entry.base}").decode("utf-8", "replace")
+    return entry.step in {str(step) for step in steps_in(messages)}
+
+
+def _since_then(repo: Repo, entry: Entry, ground: str) -> list[str]:
+    """Tracked files that differ from the commit but weren't changed when the step was last seen: a person's, unless a tool was at work."""
+    if entry.running:
+        return []
+    wip = repo.resolve(f"{snapshot.WIP}{entry.step}")
+    known = set(changed_between(repo, entry.base, wip)) if wip else set()
+    now = changed_between(repo, ground, snapshot.tree_of_work(repo, ground, ()))
+    return [path for path in now if path not in known and path not in entry.originals]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.actions.before import code_key, red_before, remember, told_as_before
+from agent.actions.commits import WORKER, ground_for
 from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import Scene, brief_for, choose, open_scene
@@ -33,9 +34,11 @@ from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
 from agent.repository.changes import added_lines, changes_between
+from agent.repository.landing import Made
 from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report, Session
+from agent.worker.shell import clean_environment
 from agent.worker.tools import STEP_TOOLS, Desk
 from agent.worker.workspace import Workspace
 
@@ -86,15 +89,26 @@ def take_step(
         name = model_name(scene.memory.config.model)
         step = next_step_id(item.id, now, scene.latest)
         with closing(open_model(name, Task(item.id, len(scene.history.attempts_at(item.id)) + 1))) as model:
-            entry = Entry(str(step), item.id, scene.memory.commit, status.untracked)
+            entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), entry)
             try:
                 return _Step(scene, item, step, model, bench, listen).take(bounds)
             except BaseException as stop:
-                ref = bench.put_back()
-                if ref and isinstance(stop, AgentctlError):
-                    stop.hint = f"{stop.hint}; what was done so far is kept in {ref}".removeprefix("; ")
+                _put_back(bench, stop)
                 raise
+
+
+def _put_back(bench: Workbench, stop: BaseException) -> None:
+    """Put the tree back after `stop`, and say there where the work is; what can't be put back is said instead of nothing."""
+    try:
+        ref = bench.put_back()
+    except AgentctlError as trouble:
+        if not isinstance(stop, AgentctlError):
+            raise trouble from stop
+        stop.message, stop.hint = f"{stop.message}; and {trouble.message}", trouble.hint
+        return
+    if ref and isinstance(stop, AgentctlError):
+        stop.hint = f"{stop.hint}; what was done so far is kept in {ref}".removeprefix("; ")
 
 
 class _Step:
@@ -112,7 +126,7 @@ class _Step:
         self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
         self.began = time.monotonic()
         self.red_before: frozenset[str] = frozenset()
-        self.bounds_bind = False
+        self.bound: frozenset[str] = frozenset()
 
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
@@ -121,15 +135,18 @@ class _Step:
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
-        self.bounds_bind = bounds.usd < limits.usd or bounds.seconds < limits.minutes * 60
+        self.bound = frozenset(
+            {name for name, binds in (("usd", bounds.usd < limits.usd), ("minutes", bounds.seconds < limits.minutes * 60)) if binds}
+        )
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
-            Desk(workspace),
+            Desk(workspace, {**clean_environment(os.environ), **WORKER}),
             Allowance(limits.calls, min(limits.usd, bounds.usd), min(limits.minutes * 60, bounds.seconds)),
             count=count,
             charge=self._charge,
+            before=self.bench.before_tool,
             checkpoint=self.bench.after_tool,
             listen=self.listen,
             clock=bounds.clock,
@@ -145,7 +162,7 @@ class _Step:
             report = clean(session.work(said), os.environ)
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
-            if report.ending is Ending.LIMIT and self.bounds_bind:
+            if report.ending is Ending.LIMIT and report.limit in self.bound:
                 raise AgentctlError("what the run may still use was too little to finish the step", "agentctl run, with more", Exit.LIMIT)
             if report.ending is not Ending.FINISHED:
                 return self._failed(report, claimed, verdict)
@@ -163,10 +180,13 @@ class _Step:
     def _red_before(self) -> frozenset[str]:
         base = self.scene.memory.commit
         self.listen(Phase("base checks", "on the commit that the step begins from"))
-        clean = self.bench.tree(())
         red = red_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
-        self.bench.after_checks()
-        self.bench.make_be(clean, self.bench.tree(()))
+        changed = self.bench.after_checks()
+        if changed:
+            raise AgentctlError(
+                f"while the checks ran, tracked files changed: {_shown(changed)}",
+                "let checks leave tracked files alone (a formatter's --check, say); look at git status, then try again",
+            )
         return red
 
     def _check_seconds(self) -> float:
@@ -181,11 +201,11 @@ class _Step:
     # --- the gate --------------------------------------------------------------------------------------------------
 
     def _judge(self, report: Report) -> tuple[Verdict, str]:
-        """The gate's verdict on the tree as it stands, and that tree: what lands is what was there when the checks began."""
-        base = self._base()
+        """The gate's verdict on what would land, and that tree: nothing that changes later gets in."""
+        self.bench.ground = base = ground_for(self.repo, self.scene.memory.commit, self.item.id)
         tree = self.bench.result(report.note)
         changes = changes_between(self.repo, base, tree)
-        own = [*self._outside(changes), *self._unclaimed(report.note)]
+        own = [*self._outside(changes), *self._unclaimed(report.note), *self._ignored(report.note, tree)]
         if own:
             return Verdict((), tuple(own)), tree
         self.listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self.commands)}"))
@@ -204,49 +224,66 @@ class _Step:
             memory=f"{self.repo.prefix}{FOLDER}",
         )
         self.bench.after_checks()
-        self.bench.make_be(tree, self.bench.result(report.note))
+        changed = sorted(set(changed_between(self.repo, tree, self.bench.result(report.note))))
+        if changed:
+            verdict = replace(
+                verdict, findings=(f"while the checks ran, these files of the step changed: {_shown(changed)}. Look at them, then finish again",)
+            )
         return verdict, tree
+
+    def _ignored(self, note: str, tree: str) -> list[str]:
+        return [
+            f"{one_line(path, 100)} is to land but git ignores it by now: take the rule out, or the file away"
+            for path in self.bench.left_out(note, tree)
+        ]
 
     def _outside(self, changes: tuple[Change, ...]) -> list[str]:
         outside = [change.path for change in changes if not change.path.startswith(self.repo.prefix)]
         return [f"{one_line(path, 100)} lies outside {self.repo.prefix}, the folder of this list: put it back" for path in outside[:5]]
 
     def _unclaimed(self, note: str) -> list[str]:
-        paths = [one_line(path, 100) for path in self.bench.unclaimed(note)]
+        paths = self.bench.unclaimed(note)
         if not paths:
             return []
-        shown = ", ".join(paths[:8]) + (f" and {len(paths) - 8} more" if len(paths) > 8 else "")  # noqa: PLR2004 - what one line holds
-        return [f"commands made new files: {shown}. Delete what isn't part of the step; name in your note (the path, or its folder with a /) what is"]
+        which = "name in your note what is: each path, or a folder that is new as a whole, with its /"
+        return [f"commands made new files: {_shown(paths)}. Delete what isn't part of the step; {which}"]
 
     # --- endings ---------------------------------------------------------------------------------------------------
 
     def _land(self, report: Report, verdict: Verdict, tree: str) -> StepResult | str:
-        """Commit the step; or what the hook said that refused it. A hook that only mended the step's files is tried once more."""
-        base = self._base()
+        """Commit the step; or why it could not be. A hook that only mended the step's files is tried once more with what it made."""
         self.listen(Phase("commit"))
+        writing, made = self._commit(report, verdict, tree)
+        if made.commit is None or made.strange:
+            refused = self._mended(report, tree, made)
+            if isinstance(refused, str):
+                return refused
+            writing, made = self._commit(report, *refused)
+            if made.commit is None:
+                return made.said
+            if made.strange:
+                self.bench.refuse(made)
+                return _swapped(made)
+        remember(self.repo, code_key(self.repo, made.commit), {check.command: check.ok for check in verdict.checks})
+        self._confirm(made.commit)
+        self.bench.close()
+        return StepResult(writing.name, self.item, writing.note, made.commit, Exit.OK)
+
+    def _commit(self, report: Report, verdict: Verdict, tree: str) -> tuple[Writing, Made]:
         checked = checked_lines(verdict.checks, self.red_before)
         writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
-        commit, said = self.bench.land(base, tree, writing.files, writing.message)
-        if commit is None:
-            again, mended = self._judge(report)
-            if mended == tree:
-                return said
-            if not again.ok:
-                return f"{said} (and with what it changed, the checks fail)"
-            commit, said = self.bench.land(base, mended, writing.files, writing.message)
-            if commit is None:
-                return said
-        self._confirm(commit)
-        remember(self.repo, code_key(self.repo, commit), {check.command: check.ok for check in verdict.checks})
-        self.bench.close()
-        return StepResult(writing.name, self.item, writing.note, commit, Exit.OK)
+        return writing, self.bench.land(tree, writing.files, writing.message)
 
-    def _base(self) -> str:
-        """The commit to land on: the one that the step began from, or one that people put on it and that only adds to `.agent/`."""
-        base, head = self.scene.memory.commit, self.repo.head()
-        if head is None or any(not path.startswith(f"{self.repo.prefix}{FOLDER}/") for path in changed_between(self.repo, base, head)):
-            raise AgentctlError("HEAD moved while the step was at work, so its checks say nothing about what is there now", "agentctl step")
-        return head
+    def _mended(self, report: Report, tree: str, made: Made) -> tuple[Verdict, str] | str:
+        """What a hook made of the step's files, judged again; or why that can't land: the hook only refused, or put in something else."""
+        if made.commit is not None:
+            self.bench.refuse(made)
+        again, mended = self._judge(report)
+        if mended == tree:
+            return _swapped(made) if made.commit else made.said
+        if not again.ok:
+            return f"{made.said} (and with what the hook changed, the checks fail)"
+        return again, mended
 
     def _confirm(self, commit: str) -> None:
         message = self.repo.git.run("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
@@ -269,13 +306,27 @@ class _Step:
         """Put the tree back and commit the note alone."""
         self.listen(Phase("put back"))
         attempt = self.bench.put_back()
-        base = self._base()
-        commit, said = self.bench.land(base, base, writing.files, writing.message)
-        if commit is None:
+        self.bench.ground = ground_for(self.repo, self.scene.memory.commit, self.item.id)
+        made = self.bench.land(self.bench.ground, writing.files, writing.message)
+        if made.strange:
+            self.bench.refuse(made)
+        if made.commit is None or made.strange:
             raise AgentctlError(
-                f"the step did not land, and a hook refused its note too: {one_line(said, 300)}",
+                f"the step did not land, and a hook refused its note too: {one_line(made.said, 300)}",
                 f"let the hook pass commits that only add to .agent/notes{f'; the work is kept in {attempt}' if attempt else ''}",
                 Exit.GATE_FAILED,
             )
         self.bench.close()
-        return StepResult(writing.name, self.item, writing.note, commit, code, attempt)
+        return StepResult(writing.name, self.item, writing.note, made.commit, code, attempt)
+
+
+_MOST = 8  # paths that one line holds
+
+
+def _shown(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MOST} more" if len(paths) > _MOST else ""
+    return ", ".join(one_line(path, 100) for path in paths[:_MOST]) + more
+
+
+def _swapped(made: Made) -> str:
+    return f"it put into the commit what was not checked: {_shown(made.strange)}"

@@ -1,33 +1,46 @@
-"""The work tree during one step: what was there before, what the step changed, keeping it, landing it, putting it back."""
+"""The work tree during one step: whose each change is, keeping it, landing it, putting it back."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import PurePosixPath
 
+from agent.actions.commits import taken_back
 from agent.domain.change import GITLINK
 from agent.durable import write_whole
+from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, with_original
 from agent.repository import snapshot
 from agent.repository.changes import moved_links
+from agent.repository.landing import Made, commit_tree, take_back
 from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.repository.status import Status
 
 
 class Workbench:
-    """One step's hold on the work tree. All paths here are relative to the repository's top."""
+    """One step's hold on the work tree. All paths here are relative to the repository's top.
+
+    A change is the step's if a tool wrote it, or if it came about while a tool ran; whatever else changes meanwhile is a
+    person's, and is neither committed nor put back. `ground` is the commit that the step builds on.
+    """
 
     def __init__(self, repo: Repo, journal: Journal, entry: Entry) -> None:
         self.repo = repo
         self._journal = journal
         self.entry = entry
+        self.ground = entry.base
+        self.landed: str | None = None
         self._kept_tree = ""
         self._noise: set[str] = set()
         self._links: dict[str, tuple[str, str]] | None = None
         journal.write(entry)
+        self._seen = repo.status()
+
+    # --- whose a change is -----------------------------------------------------------------------------------------
 
     def keep(self, path: str) -> None:
         """Called before a tool first writes `path` (relative to the root): what it holds is kept, and on disk when this returns."""
@@ -35,6 +48,8 @@ class Workbench:
         if whole in self.entry.originals:
             return
         self._note(with_original(self.entry, whole, self._held(whole)))
+        if self.entry.originals[whole] is not None and self.repo.blobs([f"{self.ground}:{whole}"])[0] is None:
+            self._keep_untracked()
 
     def _held(self, path: str) -> tuple[str, int] | None:
         file = self.repo.top / path
@@ -45,139 +60,238 @@ class Workbench:
         data = os.fsencode(file.readlink()) if stat.S_ISLNK(mode) else file.read_bytes()
         return snapshot.keep_bytes(self.repo, data), mode
 
+    def _keep_untracked(self) -> None:
+        """Point a ref at the person's files that git knew nothing of, so that no clean-up takes their bytes."""
+        held = {path: kept for path, kept in self.entry.originals.items() if kept is not None}
+        entries = {path: ("120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob) for path, (blob, mode) in held.items()}
+        tree = snapshot.with_entries(self.repo, None, entries)
+        snapshot.keep(self.repo, self._kept_ref, tree, self.ground, f"files that {self.entry.step} wrote over, as they were")
+
+    @property
+    def _kept_ref(self) -> str:
+        return f"{snapshot.KEPT}{self.entry.step}"
+
     def _note(self, entry: Entry) -> None:
         self._journal.write(entry)
         self.entry = entry
 
+    def before_tool(self) -> None:
+        """Called before a tool that may change the tree: what changed since the last look is not the step's."""
+        now = self.repo.status()
+        strangers = [path for path in now.untracked if path not in self._seen.untracked and not self._known(path)]
+        own = self._own()
+        theirs = [path for path in now.modified if path not in self._seen.modified and path not in own]
+        entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs), running=True)
+        self._note(entry)
+        self._seen = now
+
+    def _own(self) -> set[str]:
+        return {*self.entry.originals, *self.entry.made, *(path for path in self._seen.modified if path not in self.entry.theirs)}
+
     def after_tool(self) -> None:
-        """Called after a tool that may have changed the tree: new files are noticed, and the work so far is kept under its ref."""
-        made = tuple(path for path in self._appeared() if path not in self.entry.made)
-        if made:
-            self._note(replace(self.entry, made=(*self.entry.made, *made)))
+        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref."""
+        self._notice()
+        self._note(replace(self.entry, running=False))
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
             return
         self._kept_tree = tree
-        snapshot.keep(self.repo, f"{snapshot.WIP}{self.entry.step}", tree, self.entry.base, f"work in progress: {self.entry.step}")
+        snapshot.keep(self.repo, f"{snapshot.WIP}{self.entry.step}", tree, self.ground, f"work in progress: {self.entry.step}")
 
-    def after_checks(self) -> None:
-        """Called after checks: what they left behind stays as if it had been there before, and lands only where the note names it."""
-        left = tuple(path for path in self._appeared() if path not in self.entry.made)
-        if left:
-            self._noise.update(left)
-            self._note(replace(self.entry, untracked=(*self.entry.untracked, *left)))
+    def _notice(self) -> None:
+        """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
+        now = self.repo.status()
+        if now.branch != self.entry.branch:
+            raise AgentctlError(f"another branch was checked out during the step ({now.branch or 'none'})", f"git switch {self.entry.branch}")
+        if now.head != self._seen.head and now.head and self._seen.head and taken_back(self.repo, now.head, self._seen.head):
+            now = self.repo.status()
+        staged = [path for path in (*now.staged, *now.unmerged) if path not in self._seen.staged]
+        if staged:
+            self.repo.unstage(snapshot.listing(staged))
+            now = self.repo.status()
+        made = [path for path in self._appeared(now) if path not in self.entry.made]
+        self._seen = now
+        if made:
+            self._note(replace(self.entry, made=(*self.entry.made, *made)))
 
-    def _appeared(self) -> list[str]:
-        """Files that weren't there before the step, aren't ignored, and no tool wrote: a command made them."""
-        known = set(self.entry.untracked)
-        fresh = [path for path in self._unstaged().untracked if path not in known]
+    def _known(self, path: str) -> bool:
+        """Whether an untracked path is the person's, by itself or by a folder above it."""
+        untracked = set(self.entry.untracked)
+        return path in untracked or any(f"{folder}/" in untracked for folder in _parents(path))
+
+    def _appeared(self, now: Status) -> list[str]:
+        """Untracked files that are neither the person's nor written by a tool."""
+        fresh = [path for path in now.untracked if not self._known(path)]
         files = [path for path in fresh if not path.endswith("/")]
         folders = [path for path in fresh if path.endswith("/")]
         if folders:
             out = self.repo.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *folders)
             files += [path for path in os.fsdecode(out).split("\0") if path]
-        return [path for path in files if path not in known and path not in self.entry.originals]
+        return [path for path in files if not self._known(path) and path not in self.entry.originals]
 
-    def _unstaged(self) -> Status:
-        """The state of the work tree, after taking out of the index what commands staged: before the step nothing was."""
-        status = self.repo.status()
-        staged = [*status.staged, *status.unmerged]
-        if not staged:
-            return status
-        self.repo.unstage(b"".join(os.fsencode(path) + b"\0" for path in staged))
-        return self.repo.status()
+    def after_checks(self) -> list[str]:
+        """Called after checks: what they left behind is not the step's, and new files land only where the note names them.
+
+        Gives the tracked files that changed meanwhile, by a check's doing or a person's.
+        """
+        now = self.repo.status()
+        left = [path for path in self._appeared(now) if path not in self.entry.made]
+        self._noise.update(left)
+        changed = [path for path in now.modified if path not in self._seen.modified]
+        self._note(replace(self.entry, untracked=(*self.entry.untracked, *left), theirs=(*self.entry.theirs, *changed)))
+        self._seen = now
+        return changed
+
+    # --- what would land -------------------------------------------------------------------------------------------
 
     def _all_new(self) -> list[str]:
         return [*self.entry.originals, *self.entry.made]
 
     def unclaimed(self, note: str) -> list[str]:
-        """Files that commands made and that still are there, but whose path (or a folder above it) `note` doesn't name."""
+        """Files that commands made and that still are there, but that `note` doesn't name."""
         return [path for path in self.entry.made if os.path.lexists(self.repo.top / path) and not self._claimed(path, note)]
 
     def _claimed(self, path: str, note: str) -> bool:
-        own = path.removeprefix(self.repo.prefix)
-        folders = [f"{folder}/" for folder in _parents(own)]
-        return own in note or any(folder in note for folder in folders)
+        """Whether `note` names the path, or a folder above it that is new as a whole, with its `/`."""
+        if _names(note, path.removeprefix(self.repo.prefix)):
+            return True
+        folders = [folder for folder in _parents(path) if _names(note, f"{folder}/".removeprefix(self.repo.prefix))]
+        return any(not self.repo.tree_has(self.ground, folder) for folder in folders)
 
     def result(self, note: str) -> str:
         """The tree that would land: tracked files as they are, files that tools wrote, and those made by commands that `note` names."""
+        return self.tree(self._wanted(note))
+
+    def _wanted(self, note: str) -> list[str]:
         claimed = [path for path in (*self.entry.made, *sorted(self._noise)) if self._claimed(path, note)]
-        return self.tree([*self.entry.originals, *claimed])
+        return [*self.entry.originals, *claimed]
+
+    def left_out(self, note: str, tree: str) -> list[str]:
+        """Files that are to land but that git leaves out of `tree`, since it ignores them by now."""
+        there = [path for path in self._wanted(note) if os.path.lexists(self.repo.top / path)]
+        return [path for path, blob in zip(there, self.repo.blobs([f"{tree}:{path}" for path in there]), strict=True) if blob is None]
 
     def tree(self, new: Iterable[str]) -> str:
-        """The tree of the work tree with the untracked paths `new`; submodules that stood elsewhere before the step are as in its base."""
-        tree = snapshot.tree_of_work(self.repo, new)
-        moved = moved_links(self.repo, self.entry.base, tree) if self._links is None or self._links else {}
+        """The tree of the work tree with the untracked paths `new`, without what isn't the step's.
+
+        Submodules that stood elsewhere before the step are as in the commit it builds on.
+        """
+        tree = snapshot.tree_of_work(self.repo, self.ground, new, self.entry.theirs)
+        moved = moved_links(self.repo, self.ground, tree) if self._links is None or self._links else {}
         if self._links is None:
             self._links = moved
         same = {path: (GITLINK, before) for path, (before, now) in moved.items() if self._links.get(path) == (before, now)}
         return snapshot.with_entries(self.repo, tree, same) if same else tree
 
-    def make_be(self, tree: str, instead_of: str) -> None:
-        """Let tracked files be what they are in `tree` where checks changed them into `instead_of`."""
-        changed = changed_between(self.repo, instead_of, tree)
-        there = {path for path, letter in changed.items() if letter != "D"}
-        if there:
-            listing = b"".join(os.fsencode(path) + b"\0" for path in sorted(there))
-            self.repo.git.run("restore", f"--source={tree}", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
-
-    def land(self, base: str, tree: str, files: Sequence[tuple[str, str]], message: str) -> tuple[str | None, str]:
-        """Commit on top of `base` (where HEAD is) what `tree` changed, together with agentctl's own `files` (path inside `.agent/`, text). As `Repo.commit`.
-
-        Where no commit comes of it, `files` are taken away again.
-        """
-        changed = list(changed_between(self.repo, base, tree))
-        own = [memory_path(self.repo, path) for path, _ in files]
-        self._note(replace(self.entry, landing=tuple(own)))
+    def land(self, tree: str, files: Sequence[tuple[str, str]], message: str) -> Made:
+        """Commit exactly `tree` with agentctl's own `files` (path inside `.agent/`, text), on top of `ground`, where HEAD is."""
+        own = tuple(memory_path(self.repo, path) for path, _ in files)
+        self._note(replace(self.entry, landing=own))
         write_memory(self.repo, files)
-        commit, said = self.repo.commit([*changed, *own], message)
-        if commit is None:
-            for path in own:
-                (self.repo.top / path).unlink(missing_ok=True)
-        return commit, said
+        made = commit_tree(self.repo, tree, own, message)
+        if made.commit is None:
+            self._take_away_landing()
+        elif not made.strange:
+            self.landed = made.commit
+        return made
+
+    def refuse(self, made: Made) -> None:
+        """Take a commit back that a hook had changed: it stays under a ref, the work tree as it is."""
+        if made.commit is not None:
+            self.repo.git.run("update-ref", "--end-of-options", f"{snapshot.ATTEMPTS}{self.entry.step}", made.commit)
+            take_back(self.repo, made.commit, self.ground)
+            self._take_away_landing()
+
+    def _take_away_landing(self) -> None:
+        for path in self.entry.landing:
+            (self.repo.top / path).unlink(missing_ok=True)
+
+    # --- endings ---------------------------------------------------------------------------------------------------
 
     def put_back(self) -> str | None:
-        """Make the tree what it was before the step; the attempt stays under its ref. Gives that ref, None where nothing had changed."""
-        self._unstaged()
+        """Make the tree what it was before the step; the attempt stays under its ref. Gives that ref, None where nothing had changed.
+
+        Once the step has landed this only closes it. What can't be put back stays where it is, and AgentctlError names it.
+        """
+        if self.landed is not None:
+            self.close()
+            return None
+        if self.entry.running:
+            self._notice_leniently()
+        self.ground = self.repo.head() or self.ground  # a person may have committed meanwhile: that stays
         tree = self.tree(self._all_new())
-        ref = None
-        base = self.repo.head() or self.entry.base  # a person may have committed meanwhile: that stays
-        changed = changed_between(self.repo, base, tree)
-        if changed:
-            ref = f"{snapshot.ATTEMPTS}{self.entry.step}"
-            snapshot.keep(self.repo, ref, tree, base, f"attempt that did not land: {self.entry.step}")
-        self.repo.put_back([path for path, letter in changed.items() if letter != "A"], base)
-        paths = list(self.entry.originals)
-        at_base = self.repo.blobs([f"{base}:{path}" for path in paths])
-        for path, tracked in zip(paths, at_base, strict=True):
-            if tracked is None:
-                self._put_back_untracked(path, self.entry.originals[path])
-        for path in self.entry.made:
-            self._take_away(path)
+        changed = changed_between(self.repo, self.ground, tree)
+        ref = f"{snapshot.ATTEMPTS}{self.entry.step}" if changed else None
+        if ref:
+            snapshot.keep(self.repo, ref, tree, self.ground, f"attempt that did not land: {self.entry.step}")
+        trouble = [*self._take_away_new(), *self._restore(changed), *self._restore_originals()]
         self.close()
+        if trouble:
+            where = f"; its bytes are in {ref}" if ref else ""
+            raise AgentctlError(f"not all of the step could be put back: {', '.join(trouble)}{where}", "look at git status")
+        snapshot.drop(self.repo, self._kept_ref)
         return ref
 
-    def _put_back_untracked(self, path: str, original: tuple[str, int] | None) -> None:
-        """What a tool wrote over a person's file goes back as it was; what it made anew goes away."""
-        if original is None:
-            self._take_away(path)
+    def _notice_leniently(self) -> None:
+        """A tool was broken off: what it had made by then is the step's. Where that can't be told, it is left alone."""
+        try:
+            self._notice()
+        except AgentctlError:
             return
-        blob, mode = original
-        data = self.repo.blobs([blob])[0]
-        if data is not None and not stat.S_ISLNK(mode):
-            write_whole(self.repo.top / path, data)
-            (self.repo.top / path).chmod(stat.S_IMODE(mode))
 
-    def _take_away(self, path: str) -> None:
+    def _restore(self, changed: Iterable[str]) -> list[str]:
+        """Tracked files that the step changed are what they were; gives those that can't be."""
+        at_ground = self._at_ground(list(changed))
+        tracked = [path for path, there in at_ground.items() if there]
+        try:
+            self.repo.put_back(tracked, self.ground)
+        except AgentctlError as error:
+            return [f"{len(tracked)} tracked files ({error.message})"]
+        return []
+
+    def _at_ground(self, paths: list[str]) -> dict[str, bool]:
+        return {path: blob is not None for path, blob in zip(paths, self.repo.blobs([f"{self.ground}:{path}" for path in paths]), strict=True)}
+
+    def _take_away_new(self) -> list[str]:
+        """Files that the step made go away, but for those that a commit holds by now; gives those that can't."""
+        new = [*self.entry.made, *self.entry.landing, *(path for path, kept in self.entry.originals.items() if kept is None)]
+        return [path for path, there in self._at_ground(new).items() if not there and not self._take_away(path)]
+
+    def _restore_originals(self) -> list[str]:
+        """Files that a tool wrote over have their bytes and mode back; gives those that can't."""
+        held = [(path, kept) for path, kept in self.entry.originals.items() if kept is not None]
+        contents = self.repo.blobs([blob for _, (blob, _) in held])
+        return [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not self._restore_bytes(path, data, mode)]
+
+    def _restore_bytes(self, path: str, data: bytes | None, mode: int) -> bool:
+        target = self.repo.top / path
+        if data is None or stat.S_ISLNK(mode):
+            return data is not None
+        if snapshot.through_link(self.repo, path):
+            return False
+        try:
+            if not target.is_file() or target.is_symlink() or target.read_bytes() != data:
+                write_whole(target, data)
+            target.chmod(stat.S_IMODE(mode))
+        except OSError:
+            return False
+        return True
+
+    def _take_away(self, path: str) -> bool:
+        """Remove a file, and the folders above it that are empty then; False where it can't be."""
         file = self.repo.top / path
-        if file.is_dir() and not file.is_symlink():
-            return
-        file.unlink(missing_ok=True)
+        if snapshot.through_link(self.repo, path) or (file.is_dir() and not file.is_symlink()):
+            return True
+        try:
+            file.unlink(missing_ok=True)
+        except OSError:
+            return False
         for folder in _parents(path):
             try:
                 (self.repo.top / folder).rmdir()
             except OSError:
-                return
+                break
+        return True
 
     def close(self) -> None:
         """The step is over: its work-in-progress ref and the journal go."""
@@ -185,9 +299,14 @@ class Workbench:
         self._journal.clear()
 
 
+def _names(note: str, path: str) -> bool:
+    """Whether `path` stands in `note` as a word of its own."""
+    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", note) is not None
+
+
 def _parents(path: str) -> list[str]:
     """The folders above `path`, innermost first, without the top."""
-    return [str(folder) for folder in Path(path).parents if str(folder) != "."]
+    return [str(folder) for folder in PurePosixPath(path.rstrip("/")).parents if str(folder) != "."]
 
 
 def memory_path(repo: Repo, path: str) -> str:

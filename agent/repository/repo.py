@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import AgentctlError
-from agent.repository.git import Git, GitError, gist, literally, probe
+from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.status import Status, read_status
 
 FOLDER = ".agent"
@@ -69,7 +69,7 @@ class Repo:
 
     def status(self) -> Status:
         """The state of HEAD, index and work tree, without looking into submodules."""
-        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=all", "--no-renames")
+        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--no-renames")
         return read_status(os.fsdecode(out).split("\0"))
 
     def head(self) -> str | None:
@@ -119,6 +119,20 @@ class Repo:
         start = len(self.prefix)
         lines = (line.partition("\t") for line in os.fsdecode(out).split("\0") if line)
         return [Entry(meta[:6], meta.rpartition(" ")[2], path[start:]) for meta, _, path in lines]
+
+    def tree_has(self, revision: str, path: str) -> bool:
+        """Whether `revision` holds anything at `path` (relative to the top)."""
+        return bool(self.git.run("ls-tree", "--full-tree", revision, "--", path))
+
+    def hidden(self) -> frozenset[str]:
+        """Tracked files whose changes git is told not to look at (assume-unchanged, skip-worktree), relative to `root`."""
+        lines = os.fsdecode(self.git.run("ls-files", "-v", "-z", "--", *self._spec(""))).split("\0")
+        return frozenset(line[2:].removeprefix(self.prefix) for line in lines if line and (line[0].islower() or line[0] == "S"))
+
+    def not_ours(self) -> list[str]:
+        """Untracked and ignored paths (relative to the top), whole folders as one that ends in `/`."""
+        out = self.git.run("ls-files", "-z", "--others", "--directory", "--no-empty-directory")
+        return [path for path in os.fsdecode(out).split("\0") if path]
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """The contents of `ids` (object names or `REV:path`) in their order, None for what isn't there."""
@@ -198,46 +212,6 @@ class Repo:
         return [self.prefix + under] if self.prefix + under else []
 
     # --- changing it ---------------------------------------------------------------------------------------------
-
-    def commit(self, paths: Iterable[str], message: str) -> tuple[str | None, str]:
-        """Commit just `paths` (relative to the top) with the person's hooks and signing.
-
-        Whatever else is staged stays staged. Gives the new commit, or None where HEAD didn't move (a hook refused), and
-        what git and the hooks printed.
-        """
-        before = self.head()
-        paths = tuple(paths)
-        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        self.index_lock(_PATIENCE)  # an editor that looks at the state of the tree should not cost a step its commit
-        self.stage(listing)
-        said = self.git.run_as_person(
-            "commit",
-            "--quiet",
-            "--only",
-            "--cleanup=whitespace",
-            f"--message={message}",
-            "--pathspec-from-file=-",
-            "--pathspec-file-nul",
-            stdin=literally(paths),
-            env=self._later_than(before),
-        )[1]
-        after = self.head()
-        if after == before:
-            self.unstage(listing)
-            return None, said
-        self.unstage(listing)  # a hook may have changed files after they were staged: the index is what the commit holds
-        return after, said
-
-    def _later_than(self, commit: str | None) -> dict[str, str]:
-        """The committer's date of a commit on top of `commit`: now, or one second after it, so that times tell the order."""
-        if commit is None:
-            return {}
-        before = int(self.git.run("log", "-1", "--format=%ct", commit))
-        return {"GIT_COMMITTER_DATE": f"{before + 1} +0000"} if before >= int(time.time()) else {}
-
-    def stage(self, listing: bytes) -> None:
-        """Stage NUL-ended paths as `git add` does (filters and line-ending rules apply), deletions too."""
-        self.git.run("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
     def unstage(self, listing: bytes) -> None:
         """Let the index say of NUL-ended paths what HEAD says; the work tree stays."""

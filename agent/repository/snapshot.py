@@ -2,47 +2,81 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from agent.repository.repo import Repo
 
 WIP = "refs/agentctl/wip/"
 ATTEMPTS = "refs/agentctl/attempts/"
+KEPT = "refs/agentctl/kept/"
 
 
-def tree_of_work(repo: Repo, new: Iterable[str]) -> str:
-    """The tree of the work tree as it stands: tracked files as they are now, plus the `new` paths (relative to the top)."""
-    index = repo.private / "snapshot.index"
+def tree_of_work(repo: Repo, ground: str, new: Iterable[str], without: Iterable[str] = ()) -> str:
+    """The tree that the work tree makes of commit `ground`: its tracked files as they are now, plus the `new` paths.
+
+    Paths are relative to the top. Those in `without` are as in `ground`; what is staged counts for nothing. A new path
+    that isn't there, or that leads through a link, is left out.
+    """
+    with own_index(repo) as own:
+        repo.git.run("read-tree", "--reset", ground, env=own)
+        repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
+        there = [path for path in new if os.path.lexists(repo.top / path) and not through_link(repo, path)]
+        if there:
+            repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(there), env=own, ok=(0, 1))
+        same = list(without)
+        if same:
+            repo.git.run("update-index", "-z", "--index-info", stdin=_entries_of(repo, ground, same), env=own)
+        return repo.git.run("write-tree", env=own).decode().strip()
+
+
+def through_link(repo: Repo, path: str) -> bool:
+    """Whether the folder of `path` is reached through a link."""
+    folder = os.path.dirname(repo.top / path)  # noqa: PTH120 - of a path whose last part may be a link itself
+    return os.path.realpath(folder) != os.path.join(os.path.realpath(repo.top), os.path.dirname(path)).rstrip("/")  # noqa: PTH118, PTH120
+
+
+def _entries_of(repo: Repo, ground: str, paths: list[str]) -> bytes:
+    """What `update-index --index-info` wants to make `paths` as they are in `ground`."""
+    out = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", ground, "--", *paths))
+    there = {line.partition("\t")[2]: line.partition("\t")[0].split(" ") for line in out.split("\0") if line}
+    lines = [f"{there[path][0]} {there[path][2]}" if path in there else f"0 {'0' * 40}" for path in paths]
+    return b"".join(line.encode() + b"\t" + os.fsencode(path) + b"\0" for line, path in zip(lines, paths, strict=True))
+
+
+def with_entries(repo: Repo, tree: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
+    """`tree` (None: an empty one) with `entries` (path relative to the top: mode and object) in place of what it holds there."""
+    with own_index(repo) as own:
+        repo.git.run("read-tree", *(("--reset", tree) if tree else ("--empty",)), env=own)
+        lines = [f"{mode} {identity}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, identity) in entries.items()]
+        repo.git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), env=own)
+        return repo.git.run("write-tree", env=own).decode().strip()
+
+
+@contextlib.contextmanager
+def own_index(repo: Repo) -> Iterator[dict[str, str]]:
+    """The environment of an index of our own that begins as a copy of the person's: its stat cache spares hashing every file."""
+    index = repo.private / f"work-{os.getpid()}.index"
     repo.private.mkdir(parents=True, exist_ok=True)
-    own = {"GIT_INDEX_FILE": str(index)}
+    lock = index.with_name(f"{index.name}.lock")
+    lock.unlink(missing_ok=True)  # of an agentctl with the same number that was killed
     real = repo.git_dir / "index"
     if real.exists():
-        shutil.copy2(real, index)  # its stat cache spares hashing every file
+        shutil.copy2(real, index)
+    else:
+        index.unlink(missing_ok=True)
     try:
-        repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
-        there = [path for path in new if os.path.lexists(repo.top / path)]
-        if there:
-            listing = b"".join(os.fsencode(path) + b"\0" for path in there)
-            repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing, env=own, ok=(0, 1))
-        return repo.git.run("write-tree", env=own).decode().strip()
+        yield {"GIT_INDEX_FILE": str(index)}
     finally:
         index.unlink(missing_ok=True)
-        index.with_suffix(".index.lock").unlink(missing_ok=True)
+        lock.unlink(missing_ok=True)
 
 
-def with_entries(repo: Repo, tree: str, entries: Mapping[str, tuple[str, str]]) -> str:
-    """`tree` with `entries` (path relative to the top: mode and object) in place of what it holds there."""
-    index = repo.private / "entries.index"
-    own = {"GIT_INDEX_FILE": str(index)}
-    listing = b"".join(f"{mode} {identity}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, identity) in entries.items())
-    try:
-        repo.git.run("read-tree", tree, env=own)
-        repo.git.run("update-index", "-z", "--index-info", stdin=listing, env=own)
-        return repo.git.run("write-tree", env=own).decode().strip()
-    finally:
-        index.unlink(missing_ok=True)
+def listing(paths: Iterable[str]) -> bytes:
+    """Paths as git reads them from a file: each ended by NUL."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
 def keep(repo: Repo, ref: str, tree: str, base: str, message: str) -> str:

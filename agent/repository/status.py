@@ -29,10 +29,10 @@ def read_status(lines: Sequence[str]) -> Status:
         elif line.startswith("# branch.head ") and not line.endswith("(detached)"):
             branch = line.removeprefix("# branch.head ")
         elif line.startswith("1 "):
-            _, states, _, _, _, _, _, _, path = line.split(" ", 8)
+            _, states, module, _, _, _, _, _, path = line.split(" ", 8)
             if states[0] != ".":
                 found["staged"].append(path)
-            if states[1] != ".":
+            if states[1] != "." and module == "N...":  # what goes on inside a submodule is not the step's
                 found["modified"].append(path)
         elif line.startswith("u "):
             found["unmerged"].append(line.split(" ", 10)[10])

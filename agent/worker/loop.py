@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief
 from agent.domain.chat import Reply, Request, ToolCall
@@ -43,7 +43,8 @@ class Allowance:
 class Loop:
     """A session of the built-in worker (see `agent.worker.protocol.Session`).
 
-    `charge` is called with each call's usage before its reply is acted on; `checkpoint` after each tool that may have changed the tree.
+    `charge` is called with each call's usage before its reply is acted on; `before` and `checkpoint` before and after
+    each tool that may change the tree.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Loop:
         *,
         count: Callable[[str], int],
         charge: Callable[[Usage], None],
+        before: Callable[[], None],
         checkpoint: Callable[[], None],
         listen: Listener,
         clock: Callable[[], float] = time.monotonic,
@@ -66,6 +68,7 @@ class Loop:
         self._desk = desk
         self._allowance = allowance
         self._charge = charge
+        self._before = before
         self._checkpoint = checkpoint
         self._listen = listen
         self._changing = changing
@@ -86,7 +89,7 @@ class Loop:
         while True:
             stop = self._over()
             if stop:
-                return self._report(Ending.LIMIT, stop)
+                return replace(self._report(Ending.LIMIT, stop[1]), limit=stop[0])
             reply = self._ask()
             if reply is not None:
                 self._act(reply)
@@ -101,20 +104,20 @@ class Loop:
         if feedback is not None:
             self._conversation.told(feedback)
 
-    def _over(self) -> str:
-        """Why no further call may be made; "" where one may. Money is checked with the worst case of the next call."""
+    def _over(self) -> tuple[str, str] | None:
+        """Which limit stands against a further call, and the sentence; None where it may be made. Money is checked with that call's worst case."""
         allowance = self._allowance
         if self._calls >= allowance.calls:
-            return f"The step used all {allowance.calls} model calls that it may make (limits.calls)."
+            return "calls", f"The step used all {allowance.calls} model calls that it may make (limits.calls)."
         if self._clock() - self._began >= allowance.seconds:
-            return f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
+            return "minutes", f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
         if not self._conversation.fit(self._room()):
-            return _NO_ROOM
+            return "window", _NO_ROOM
         price = self._model.price
         if price is not None and (self._spent.usd or 0.0) + self._worst(price) > allowance.usd:
             spent = f"{self._spent.usd or 0.0:.4f} USD"
-            return f"The step spent {spent}, and one more call could pass the {allowance.usd:g} USD that it may cost (limits.usd)."
-        return ""
+            return "usd", f"The step spent {spent}, and one more call could pass the {allowance.usd:g} USD that it may cost (limits.usd)."
+        return None
 
     def _room(self) -> int:
         return int((self._model.limits.window - self._reply_tokens()) / self._scale) - self._fixed
@@ -192,6 +195,8 @@ class Loop:
             self._conversation.answered(call, ready.text)
             return False
         self._listen(ToolBegan(call.name, ready.tool.brief(ready.args)))
+        if call.name in self._changing:
+            self._before()
         began = time.monotonic()
         result = perform(ready, self._desk)
         self._listen(ToolEnded(call.name, ok=result.ok, result=result.shown, seconds=time.monotonic() - began))

@@ -37,7 +37,7 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker says it did. `note` is the note, the question, or why it gave up."""
+    """What a worker says it did. `note` is the note, the question, or why it gave up; `limit` which one it met, if it did."""
 
     ending: Ending
     note: str
@@ -45,6 +45,7 @@ class Report:
     lessons: tuple[Remembered, ...] = ()
     proposals: tuple[Proposed, ...] = ()
     usage: Usage = field(default=NOTHING)
+    limit: str = ""
 
 
 class Session(Protocol):

@@ -41,6 +41,7 @@ class Tree(Protocol):
     def files(self, under: str = "") -> list[str]: ...
     def ignored(self, paths: Sequence[str]) -> Mapping[str, str]: ...
     def gitlinks(self) -> frozenset[str]: ...
+    def hidden(self) -> frozenset[str]: ...
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> Sequence[Found]: ...
 
 
@@ -84,6 +85,8 @@ class Workspace:
             raise Refusal(f"{_name(path)} lies in .agent/, which only agentctl writes.", "Use remember, propose, ask and finish.")
         self._refuse_foreign(path, place)
         self._refuse_new_name(place)
+        if place.path in self.repo.hidden():
+            raise Refusal(f"{_name(path)} is hidden from git (assume-unchanged or skip-worktree), so a step can neither commit nor put it back.")
         if rule := self.repo.ignored([place.path]).get(place.path):
             raise Refusal(f"{_name(path)} is ignored by git ({plain(rule)}), so a step can't commit it.")
         return place

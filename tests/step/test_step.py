@@ -207,7 +207,10 @@ def test_every_call_is_in_the_ledger_even_of_a_failed_attempt(listed: Project) -
 
 
 def test_a_commit_of_a_person_to_the_list_during_the_step_does_not_spoil_it(listed: Project) -> None:
-    add = call("run", command="printf '# Another\\n' > .agent/todo/another.md && git add .agent && git commit -qm 'Add an item'")
+    add = call(
+        "run",
+        command="printf '# Another\\n' > .agent/todo/another.md && git add .agent && env -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git commit -qm 'Add an item'",
+    )
     listed.record({ITEM: [[reply(add), good()]]})
     ran = listed.agentctl("step")
     assert ran.code == 0, ran.err
@@ -215,7 +218,9 @@ def test_a_commit_of_a_person_to_the_list_during_the_step_does_not_spoil_it(list
 
 
 def test_a_commit_to_the_code_during_the_step_ends_it_and_stays(listed: Project) -> None:
-    meddle = call("run", command="echo 'x = 1' > other.py && git add other.py && git commit -qm meddling")
+    meddle = call(
+        "run", command="echo 'x = 1' > other.py && git add other.py && env -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git commit -qm meddling"
+    )
     listed.record({ITEM: [[reply(meddle), good()]]})
     ran = listed.agentctl("step")
     assert ran.code == 1

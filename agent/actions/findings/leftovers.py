@@ -42,6 +42,8 @@ def _pick_up(repo: Repo) -> str:
         kept = snapshot.rename(repo, f"{snapshot.WIP}{entry.step}", f"{snapshot.ATTEMPTS}{entry.step}")
         Journal(repo.private).clear()
         where = f"; what it had done is kept in {snapshot.ATTEMPTS}{entry.step}" if kept else ""
+        if repo.resolve(f"{snapshot.KEPT}{entry.step}"):
+            where += f", and files of yours that it had written over in {snapshot.KEPT}{entry.step}"
         return f"{entry.step} is given up and your files stay as they are{where}"
 
 

@@ -1,0 +1,115 @@
+"""Commits of exactly one tree, made as the person would make them: with their hooks, their signing, their name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+from agent.repository.git import GitError
+from agent.repository.repo import Repo, changed_between
+from agent.repository.snapshot import listing, own_index
+
+_PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should not cost a step its commit
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of a commit: `commit` is None where none was made; `said` is what git and the hooks printed.
+
+    `strange` are the paths in which the commit differs from the tree that was to be committed: a hook changed them.
+    """
+
+    commit: str | None
+    said: str
+    strange: tuple[str, ...] = ()
+
+
+def commit_tree(repo: Repo, tree: str | None, files: Sequence[str], message: str) -> Made:
+    """Commit on top of HEAD the tree `tree` (None: HEAD's own) with `files` (paths relative to the top) as the work tree holds them.
+
+    Of the work tree nothing else is read or written, so what is there meanwhile, staged or not, can't get in. A signal
+    that comes in between is acted on when it is clear whether the commit stands.
+    """
+    before = repo.head()
+    repo.index_lock(_PATIENCE)
+    with own_index(repo) as own:
+        if tree or before:
+            repo.git.run("read-tree", "--reset", tree or f"{before}^{{tree}}", env=own)
+        else:
+            repo.git.run("read-tree", "--empty", env=own)
+        if files:
+            entries = b"".join(f"100644 {blob}\t".encode() + os.fsencode(path) + b"\0" for path, blob in _blobs(repo, files))
+            repo.git.run("update-index", "-z", "--index-info", stdin=entries, env=own)
+        wanted = repo.git.run("write-tree", env=own).decode().strip()
+        with _signals_deferred():
+            _, said = repo.git.run_as_person(
+                "commit", "--quiet", "--cleanup=whitespace", f"--message={message}", env={**own, **_later_than(repo, before)}
+            )
+            after = repo.head()
+            if after is None or after == before:
+                return Made(None, said)
+            strange = tuple(changed_between(repo, wanted, after))
+            follow(repo, {*_changed(repo, before, after), *files})
+    return Made(after, said, strange)
+
+
+def take_back(repo: Repo, commit: str, before: str) -> None:
+    """Move the branch from `commit` back to `before`, if it still is at `commit`; the work tree stays. Raises GitError where it isn't."""
+    repo.git.run("update-ref", "-m", "agentctl: taken back, it held what was not checked", "HEAD", before, commit)
+    follow(repo, _changed(repo, commit, before))
+
+
+def follow(repo: Repo, paths: Iterable[str]) -> None:
+    """Let the person's index say of `paths` what HEAD says. An index that is locked stays as it is: nothing is lost by that."""
+    repo.index_lock(_PATIENCE)
+    with contextlib.suppress(GitError):
+        repo.unstage(listing(sorted(paths)))
+
+
+def _changed(repo: Repo, before: str | None, after: str) -> list[str]:
+    if before is not None:
+        return list(changed_between(repo, before, after))
+    return [path for path in os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", after)).split("\0") if path]
+
+
+def _blobs(repo: Repo, files: Sequence[str]) -> list[tuple[str, str]]:
+    """The objects of files, through the filters that their paths ask for."""
+    out = repo.git.run("hash-object", "-w", "--stdin-paths", stdin=b"".join(os.fsencode(path) + b"\n" for path in files))
+    return list(zip(files, out.decode().split(), strict=True))
+
+
+def _later_than(repo: Repo, commit: str | None) -> dict[str, str]:
+    """The committer's date of a commit on top of `commit`: now, or one second after it, so that times tell the order."""
+    if commit is None:
+        return {}
+    before = int(repo.git.run("log", "-1", "--format=%ct", commit))
+    return {"GIT_COMMITTER_DATE": f"{before + 1} +0000"} if before >= int(time.time()) else {}
+
+
+@contextlib.contextmanager
+def _signals_deferred() -> Iterator[None]:
+    """Signals that ask to stop are remembered, and acted on at the end. What they do to git and its hooks is not changed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+
+    before = {number: signal.signal(number, remember) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            os.kill(os.getpid(), came[0])
