@@ -15,6 +15,7 @@ from agent.domain.fingerprint import keep_all_apart
 from agent.domain.frontmatter import BadFileError, dump
 from agent.domain.headedit import set_key, set_title
 from agent.domain.listing import Changes, Row
+from agent.domain.message import trailers_of, without_trailers
 from agent.domain.names import Outcome, next_step_id
 from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, check_links, parse_item, tidy_text
@@ -140,9 +141,8 @@ def _message(changes: Changes, notes: Sequence[Writing], because: str) -> str:
         "added": len(changes.added),
     }
     subject = "todo: " + ", ".join(f"{number} {told}" for told, number in numbers.items() if number)
-    trailers = "\n".join(line for note in notes for line in note.message.split("\n") if line.startswith("Agent-"))
-    why = "\n".join(line for line in because.split("\n") if not line.lstrip(" \t>*-").startswith("Agent-"))  # only our trailers count
-    return "\n\n".join(part for part in (subject, why, trailers) if part) + "\n"
+    trailers = "\n".join(trailers_of(note.message) for note in notes)
+    return "\n\n".join(part for part in (subject, without_trailers(because), trailers) if part) + "\n"
 
 
 def _confirm(repo: Repo, commit: str, files: Sequence[tuple[str, str]]) -> None:

@@ -10,10 +10,14 @@ from agent.domain.names import Outcome, StepId
 from agent.domain.note import Note, first_paragraph
 from agent.domain.usage import Usage
 
-_TRAILER = re.compile(r"^[ \t>*-]*Agent-(Step|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
+_MARGIN = r"^[ \t>*-]*"  # what squashing, quoting and listing put before a line
+_TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
+# Whatever `_TRAILER` reads, and what else git or a forge takes for a statement about the commit.
+_STATEMENT = re.compile(
+    rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)[ \t]*:.*$", re.MULTILINE | re.IGNORECASE
+)
 _TOKENS = re.compile(r"(\d+) in, (\d+) cached, (\d+) out")
 _COST = re.compile(r"(?:(\d+\.\d+)|unknown) USD")
-_FOREIGN = re.compile(r"^\s*(?:Agent-[A-Za-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)\s*:.*$", re.MULTILINE | re.IGNORECASE)
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _REVERT_LINE = re.compile(r"^\s*(?:This reverts commit .*|reversing\s+changes made to .*|Revert \".*\")$", re.MULTILINE)
 _SUBJECT = 72
@@ -22,11 +26,25 @@ _SUBJECT = 72
 def step_message(step: StepId, note: Note, outcome: Outcome) -> str:
     """Subject, first paragraph, trailers. Trailers that the model wrote are left out: only ours count."""
     subject = _cut(f"{step.name}: {note.title}")
-    paragraph = _FOREIGN.sub("", first_paragraph(note.text)).strip()
-    body = "\n".join(line for block in paragraph.split("\n") for line in (wrap(block, 80, break_long_words=False) or [""]))
-    body = re.sub(r"^#", " #", body, flags=re.MULTILINE)
-    parts = [subject, body, _trailers(step, note, outcome)]
+    parts = [subject, _wrapped(without_trailers(first_paragraph(note.text))), _trailers(step, note, outcome)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def without_trailers(text: str) -> str:
+    """`text` without the lines that would pass for trailers: nothing that others write may tell of a step."""
+    return "\n".join(line for line in text.split("\n") if not _STATEMENT.match(line)).strip()
+
+
+def trailers_of(message: str) -> str:
+    """The trailers of a `step_message`, as they stand there."""
+    return message.rstrip().rpartition("\n\n")[2]
+
+
+def _wrapped(text: str) -> str:
+    """`text` in lines of 80 columns; one that only the wrapping makes look like a trailer is marked, one like a comment moved in."""
+    lines = [line for block in text.split("\n") for line in (wrap(block, 80, break_long_words=False, break_on_hyphens=False) or [""])]
+    lines = [f"| {line}" if _STATEMENT.match(line) else line for line in lines]
+    return "\n".join(f" {line}" if line.startswith("#") else line for line in lines)
 
 
 def _cut(subject: str) -> str:
@@ -99,6 +117,4 @@ def reverted_commits(message: str) -> tuple[str, ...]:
 def reason_of(message: str) -> str:
     """Why a revert was made: its message without what git writes by itself; the subject where nothing else is there."""
     subject, _, body = message.strip().partition("\n")
-    own = "\n".join(line for line in _REVERT_LINE.sub("", body).split("\n") if not _TRAILER.match(line))
-    own = "\n".join(line for line in own.split("\n") if not line.startswith(("Agent-", "Signed-off-by:"))).strip()
-    return own or subject.strip()
+    return without_trailers(_REVERT_LINE.sub("", body)) or subject.strip()
