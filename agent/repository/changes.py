@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 
 from agent.domain.change import GITLINK, AddedLines, Change, Kind
 from agent.repository.repo import Repo
 
 _KINDS: dict[str, Kind] = {"A": "added", "D": "deleted"}
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
+_ESCAPES = dict(zip((bytes([letter]) for letter in b'abtnvfr"\\'), (bytes([code]) for code in b'\a\b\t\n\v\f\r"\\'), strict=True))
 
 
 def changes_between(repo: Repo, old: str, new: str) -> tuple[Change, ...]:
@@ -63,14 +67,33 @@ def added_lines(repo: Repo, old: str, new: str) -> AddedLines:
     out = repo.git.run(
         "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new
     )
+    return _added_in(out)
+
+
+def _added_in(patch: bytes) -> AddedLines:
+    """The added lines of a patch, told from its headers by the counts in `@@ -a,b +c,d @@`: an added line may begin with `++ ` or look like any header."""
     found: dict[str, list[tuple[int, str]]] = {}
-    path, line = "", 0
-    for text in out.decode("utf-8", "replace").split("\n"):
-        if text.startswith("+++ "):
-            path = text[6:].rstrip("\t") if text.startswith("+++ b/") else ""
-        elif text.startswith("@@ "):
-            line = int(text.split("+", 1)[1].split(" ", 1)[0].split(",", 1)[0])
-        elif text.startswith("+") and path:
-            found.setdefault(path, []).append((line, text[1:]))
-            line += 1
+    path, line, old_left, new_left = "", 0, 0, 0
+    for text in patch.split(b"\n"):
+        if not old_left and not new_left:
+            if hunk := _HUNK.match(text):
+                old_left, line, new_left = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
+            elif text.startswith(b"+++ "):
+                path = _new_path(text[4:])
+        elif text.startswith(b"+"):
+            found.setdefault(path, []).append((line, text[1:].decode("utf-8", "replace")))
+            line, new_left = line + 1, new_left - 1
+        elif text.startswith(b"-"):
+            old_left -= 1
+        elif not text.startswith(b"\\"):  # "\\ No newline at end of file" counts for nothing, what is on both sides for both
+            line, old_left, new_left = line + 1, old_left - 1, new_left - 1
     return found
+
+
+def _new_path(header: bytes) -> str:
+    """The path behind `+++ `: `b/` before it, a tab after one that has blanks, quoted as in C where it has stranger characters."""
+    if header.startswith(b'"'):
+        header = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1]) or bytes([int(match[1], 8)]), header[1:-1])
+    else:
+        header = header.rstrip(b"\t")
+    return os.fsdecode(header.removeprefix(b"b/"))
