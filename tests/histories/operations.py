@@ -14,6 +14,7 @@ from agent.domain.todo import Item
 from agent.domain.usage import Usage
 from agent.gate.protocol import CheckResult, Verdict
 from agent.ledger import Call, Ledger, now_text
+from agent.repository.landing import commit_tree
 from agent.worker.protocol import Ending, Proposed, Remembered, Report
 from tests.histories.world import COUNTS, World
 from tests.project import call, finish, reply
@@ -73,8 +74,8 @@ def _commit_step(world: World, a: int, b: int, kind: str, *, here: bool) -> None
     else:
         writing = asked(step, item, report, report.usage, "scripted:x")
     write_memory(world.repo, writing.files)
-    commit, said = world.repo.commit([*code, *(memory_path(world.repo, path) for path, _ in writing.files)], writing.message)
-    assert commit, said
+    made = commit_tree(world.repo, None, [*code, *(memory_path(world.repo, path) for path, _ in writing.files)], writing.message)
+    assert made.commit, made.said
     note = world.take_in()
     assert note == writing.name.path
     world.costs[note] = 0.25
