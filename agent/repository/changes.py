@@ -85,7 +85,7 @@ def _added_in(patch: bytes) -> AddedLines:
             line, new_left = line + 1, new_left - 1
         elif text.startswith(b"-"):
             old_left -= 1
-        elif not text.startswith(b"\\"):  # "\\ No newline at end of file" counts for nothing, what is on both sides for both
+        elif not text.startswith(b"\\"):  # `\ No newline at end of file` counts for nothing, what is on both sides for both
             line, old_left, new_left = line + 1, old_left - 1, new_left - 1
     return found
 

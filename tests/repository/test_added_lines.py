@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -77,6 +76,6 @@ def _runs_through(part: Sequence[str], whole: Sequence[str]) -> bool:
     return all(line in rest for line in part)
 
 
-def test_a_key_after_a_line_that_looks_like_a_header_is_seen(repo: Repo, tmp_path: Path) -> None:
+def test_a_key_after_a_line_that_looks_like_a_header_is_seen(repo: Repo) -> None:
     after = _tree(repo, {"a": "x = 1\n++ b/elsewhere\nkey\n"})
     assert added_lines(repo, _tree(repo, {"a": "x = 1\n"}), after) == {"a": [(2, "++ b/elsewhere"), (3, "key")]}
