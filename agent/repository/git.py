@@ -22,22 +22,29 @@ _HARDENED = (
     "core.sshCommand=false",
     "core.askPass=",
     "credential.helper=",
-    "color.ui=false",
     "commit.gpgSign=false",
-    "log.showSignature=false",
-    "diff.noprefix=false",
     "diff.external=",
     "diff.ignoreSubmodules=all",
-    "status.relativePaths=false",
     "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
     "advice.graftFileDeprecated=false",
+    # What a commit tells, what two trees differ in and what a merge gives follow from the repository alone, not from a person's taste: git's own defaults.
+    *("color.ui=false", "color.branch=false", "color.diff=false", "color.grep=false", "color.status=false", "column.ui=never"),
+    *("core.abbrev=40", "i18n.logOutputEncoding=UTF-8", "i18n.commitEncoding=UTF-8", "format.pretty=medium", "notes.displayRef="),
+    *("log.abbrevCommit=false", "log.date=default", "log.decorate=false", "log.diffMerges=separate", "log.follow=false", "log.mailmap=false"),
+    *("log.showRoot=true", "log.showSignature=false"),
+    *("diff.algorithm=default", "diff.colorMoved=no", "diff.context=3", "diff.indentHeuristic=true", "diff.interHunkContext=0"),
+    *("diff.mnemonicPrefix=false", "diff.noprefix=false", "diff.orderFile=/dev/null", "diff.relative=false", "diff.renameLimit=1000"),
+    *("diff.renames=true", "diff.submodule=short", "diff.suppressBlankEmpty=false", "diff.wsErrorHighlight=new"),
+    *("grep.column=false", "grep.fullName=true", "grep.lineNumber=false", "grep.patternType=default"),
+    *("merge.conflictStyle=merge", "merge.directoryRenames=conflict", "merge.renameLimit=7000", "merge.renames=true", "merge.renormalize=false"),
+    *("status.aheadBehind=true", "status.relativePaths=false", "status.renames=true", "status.showStash=false", "status.submoduleSummary=false"),
 )
-# What stays when the person's own hooks, editor settings and signing are wanted: at a step's commit, and at an undo.
-_OWN = ("core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false")
+# What stays when the person's own hooks, editor settings and signing are wanted: at a step's commit, and at an undo. Messages are written in UTF-8.
+_OWN = ("core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false", "i18n.commitEncoding=UTF-8")
 _DURABLE = "core.fsync=committed,index"
 # git rev-parse --local-env-vars, and what else points a git process somewhere (a hook's environment has these).
 _LOCATION = (
