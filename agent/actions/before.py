@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from agent.domain.events import CheckEnded, Listener
 from agent.durable import write_whole
@@ -18,7 +20,10 @@ _REMEMBERED = 50  # trees
 
 
 def red_before(repo: Repo, commit: str, commands: Sequence[str], timeout: float, listen: Listener) -> frozenset[str]:
-    """Those of `commands` that fail on `commit`, whose files the work tree holds. Raises AgentctlError where a program is missing."""
+    """Those of `commands` that fail on `commit`, whose files the work tree holds; one that was never run, as another took too long, is not among them.
+
+    Raises AgentctlError where a program is missing.
+    """
     if not commands:
         return frozenset()
     key = code_key(repo, commit)
@@ -30,7 +35,7 @@ def red_before(repo: Repo, commit: str, commands: Sequence[str], timeout: float,
             raise _missing(result)
         asked[result.command] = result.ok
     remember(repo, key, asked)
-    return frozenset(command for command in commands if not asked.get(command, False))
+    return frozenset(command for command in commands if asked.get(command) is False)
 
 
 def _missing(result: CheckResult) -> AgentctlError:
@@ -42,18 +47,18 @@ def _missing(result: CheckResult) -> AgentctlError:
 
 
 def code_key(repo: Repo, commit: str) -> str:
-    """A name for all files of `commit` but agentctl's own."""
-    entries = [entry for entry in _top_level(repo, commit, "") if not repo.prefix or entry[1] != repo.prefix.split("/")[0]]
-    if repo.prefix:
-        entries += _top_level(repo, commit, repo.prefix)
-    own = f"{repo.prefix}{FOLDER}"
-    return hashlib.sha256("\n".join(f"{identity} {path}" for identity, path in entries if path != own).encode("utf-8", "surrogateescape")).hexdigest()
+    """A name for all files of `commit`, and their modes, but agentctl's own folder: whatever else lies beside it counts."""
+    steps = [*PurePosixPath(repo.prefix).parts, FOLDER]
+    paths = ["/".join(steps[: place + 1]) for place in range(len(steps))]
+    entries = [entry for path in paths for entry in _beside(repo, commit, path)]
+    return hashlib.sha256(b"\0".join(entries)).hexdigest()
 
 
-def _top_level(repo: Repo, commit: str, folder: str) -> list[tuple[str, str]]:
-    out = repo.git.run("ls-tree", "-z", "--full-tree", commit, *(["--", folder] if folder else []))
-    pairs = [line.partition("\t") for line in out.decode("utf-8", "surrogateescape").split("\0") if line]
-    return [(meta.split(" ")[2], path) for meta, _, path in pairs]
+def _beside(repo: Repo, commit: str, path: str) -> list[bytes]:
+    """What lies in the folder of `path` at `commit` without `path` itself: "MODE TYPE ID<tab>PATH" each."""
+    folder = path.rpartition("/")[0]
+    out = repo.git.run("ls-tree", "-z", "--full-tree", commit, *(["--", f"{folder}/"] if folder else []))
+    return [line for line in out.split(b"\0") if line and line.partition(b"\t")[2] != os.fsencode(path)]
 
 
 def remember(repo: Repo, key: str, asked: dict[str, bool]) -> None:
