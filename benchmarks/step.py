@@ -1,0 +1,64 @@
+"""`python -m benchmarks.step [ROUNDS]`: a whole step with a recorded model of one call, beside the same edit, check and commit from a shell script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.measure import AGENTCTL, IMPORTS, Case, environment, rounds, table, workshop
+
+_FLOOR = "shell: edit, check, git commit"
+_CHECK = "grep -q 'a + b' calc.py"
+_SHELL = f"sed -i 's/a - b/a + b/' calc.py && {_CHECK} && git commit --quiet -a -m 'add() adds'"
+_REPLIES = """\
+items:
+  "*":
+    - replies:
+        - calls:
+            - {tool: edit, args: {path: calc.py, old: "a - b", new: "a + b"}}
+            - {tool: finish, args: {note: "add() adds now.", letter: "Nothing is left."}}
+          usage: {input: 1200, cached: 0, output: 80}
+"""
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    with workshop() as folder:
+        env = environment(folder / "home")
+        root = _repository(folder / "repo", env)
+        step = (*AGENTCTL, "step", "--model", f"scripted:{folder / 'replies.yaml'}")
+        (folder / "replies.yaml").write_text(_REPLIES)
+
+        def afresh() -> None:
+            _git(root, env, "reset", "--quiet", "--hard", "start")
+
+        cases = [
+            Case(_FLOOR, ("sh", "-c", _SHELL), root, env, afresh),
+            Case("imports only", IMPORTS, root, env),
+            Case("agentctl step", step, root, env, afresh),
+        ]
+        took = rounds(cases, count)
+        print(f"\n### A step of one call, its check without a cost of its own ({count} rounds)\n")
+        print(table(took, _FLOOR))
+
+
+def _repository(root: Path, env: dict[str, str]) -> Path:
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", str(root)], env=env, check=True)
+    (root / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (root / ".agent" / "todo").mkdir(parents=True)
+    (root / ".agent" / "config.yaml").write_text(f'checks:\n  - "{_CHECK}"\n')
+    (root / ".agent" / "goal.md").write_text("A calculator that is right.\n")
+    (root / ".agent" / "todo" / "add.md").write_text("# Make add() add\n")
+    _git(root, env, "add", ".")
+    _git(root, env, "commit", "--quiet", "-m", "start")
+    _git(root, env, "tag", "start")
+    return root
+
+
+def _git(root: Path, env: dict[str, str], *args: str) -> None:
+    subprocess.run(["git", *args], cwd=root, env=env, check=True)
+
+
+if __name__ == "__main__":
+    main()
