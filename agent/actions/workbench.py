@@ -261,7 +261,10 @@ class Workbench:
         """Files that a tool wrote over have their bytes and mode back; gives those that can't."""
         held = [(path, kept) for path, kept in self.entry.originals.items() if kept is not None]
         contents = self.repo.blobs([blob for _, (blob, _) in held])
-        return [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not self._restore_bytes(path, data, mode)]
+        stuck = [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not self._restore_bytes(path, data, mode)]
+        tracked = [path for path, there in self._at_ground([path for path, _ in held]).items() if there and path not in stuck]
+        self.repo.look_again(tracked)
+        return stuck
 
     def _restore_bytes(self, path: str, data: bytes | None, mode: int) -> bool:
         target = self.repo.top / path

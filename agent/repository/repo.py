@@ -220,6 +220,14 @@ class Repo:
             return
         self.git.run("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
+    def look_again(self, paths: Sequence[str]) -> None:
+        """Let the index take up the size and time of tracked `paths`, whose contents mean what HEAD says.
+
+        git takes a file of another size for a changed one without asking the filters (read-cache.c, `ie_modified`).
+        """
+        if paths:
+            self.git.run("update-index", "-z", "--stdin", stdin=b"".join(os.fsencode(path) + b"\0" for path in paths))
+
     def put_back(self, paths: Iterable[str], commit: str) -> None:
         """Make tracked `paths` (relative to the top) what they are in `commit`, index and work tree."""
         listing = b"".join(os.fsencode(path) + b"\0" for path in paths)

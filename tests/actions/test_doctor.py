@@ -422,7 +422,7 @@ def _die(work: Work) -> None:
     base = work.head
     Journal(work.repo.private).write(Entry(_DYING, "add-sub", base))
     work.write({"calc.py": "half\n"})
-    snapshot.keep(work.repo, f"{snapshot.WIP}{_DYING}", snapshot.tree_of_work(work.repo, ()), base, "wip")
+    snapshot.keep(work.repo, f"{snapshot.WIP}{_DYING}", snapshot.tree_of_work(work.repo, base, ()), base, "wip")
 
 
 def test_case_110_a_journal_without_its_process_is_picked_up_and_the_work_kept(work: Work) -> None:

@@ -464,7 +464,7 @@ def test_nothing_is_half_done_while_another_agentctl_is_at_work(work: Work, monk
 
 def test_what_a_crash_left_is_picked_up_first(work: Work) -> None:
     step = work.step("add-works", {"calc.py": RIGHT})
-    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head))
+    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", running=True))
     work.write({"calc.py": "half\n"})
     undone = work.undo(str(step))
     assert "died during 2026-11-29-150000-add-sub" in undone.recovered

@@ -205,6 +205,9 @@ class NoGit:
     def gitlinks(self) -> frozenset[str]:
         return frozenset()
 
+    def hidden(self) -> frozenset[str]:
+        return frozenset()
+
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> Sequence[Found]:
         raise AssertionError(pattern, path, glob, limit)
 
