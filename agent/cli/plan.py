@@ -15,6 +15,7 @@ from agent.cli.common import here, now, repository, with_no_commit
 from agent.cli.models import model_chooser, model_opener, with_model
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
+from agent.hidden import hide_own_memory
 from agent.render.progress import watching
 from agent.repository.repo import Repo
 
@@ -60,6 +61,7 @@ def plan(
         _each(repo, pattern, title or "", body or "", checks, allow, no_commit=no_commit)
     else:
         gc.enable()
+        hide_own_memory()
         with watching(sys.stderr) as listen:
             result = plan_with_model(
                 repo,

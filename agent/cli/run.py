@@ -16,6 +16,7 @@ from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.models import endpoint_for, model_chooser, with_model
+from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
 from agent.model.patient import Patience
 from agent.render import data, text
@@ -66,6 +67,7 @@ def run(
     needed, 75 the model couldn't be reached for too long, 1 another error.
     """
     gc.enable()
+    hide_own_memory()
     repo = repository()
     bounds = RunBounds(steps or float("inf"), max_cost or float("inf"), _deadline(span, until))
 

@@ -22,6 +22,7 @@ from uuid import uuid4
 
 from agent.domain.chat import Reply, ToolCall
 from agent.domain.redact import redact
+from agent.hidden import hide_own_memory
 from agent.model import tokens, wire
 from agent.model.errors import Facts, Origin
 from agent.model.faults import facts_of
@@ -42,6 +43,7 @@ _NO_KEY_NEEDED = "none"  # what local servers get, since the SDK insists on a ke
 
 def main() -> None:
     """Serve until the input ends; then leave at once, whatever is under way."""
+    hide_own_memory()
     answers, requests = _own_the_channel()
     try:
         litellm = _import_litellm()
