@@ -20,7 +20,7 @@ RANK = {
     **dict.fromkeys(("worker", "gate", "store", "ledger", "journal", "lock", "personal"), 2),
     **dict.fromkeys(("repository", "model"), 1),
     "domain": 0,
-    **dict.fromkeys(("errors", "durable", "templates", "__version__", "agent"), -1),
+    **dict.fromkeys(("errors", "durable", "hidden", "templates", "__version__", "agent"), -1),
 }
 SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one place that starts commands
 

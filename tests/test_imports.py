@@ -67,7 +67,17 @@ def test_a_command_that_asks_no_model_imports_nothing_of_models_tokens_or_screen
 
 
 def test_a_brief_counts_tokens_without_litellm(stepped: Project) -> None:
-    assert _imported(stepped, "context") == {"tiktoken"}
+    assert _imported(stepped, "context", "--json") == {"tiktoken"}
+
+
+def test_a_brief_that_is_far_from_its_budget_is_printed_without_counting(stepped: Project) -> None:
+    assert _imported(stepped, "context") == set()
+
+
+def test_a_brief_is_the_same_text_whether_its_tokens_are_counted_or_not(stepped: Project) -> None:
+    for letter in ("short", "long " * 5000, "so long, a word a line\n" * 3000):
+        assert stepped.agentctl("note", letter + " and a word").code == 0
+        assert stepped.agentctl("context").out == stepped.agentctl("context", "--json").json["text"]
 
 
 def test_a_step_with_a_recorded_model_never_imports_litellm(project: Project) -> None:

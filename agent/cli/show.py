@@ -6,8 +6,10 @@ import click
 
 from agent.actions.overview import cost as cost_of
 from agent.actions.overview import log_lines, where
-from agent.actions.scene import brief_for, choose, find_item, open_scene
+from agent.actions.scene import Scene, brief_for, choose, find_item, open_scene
 from agent.cli.common import print_json, repository, with_json
+from agent.domain.brief import Brief
+from agent.domain.todo import Item
 from agent.render import data, text
 
 _LOG = 20
@@ -47,15 +49,28 @@ def log(item: str | None, everything: bool, as_json: bool) -> None:
 @with_json
 def context(item: str | None, revision: str, named: str | None, as_json: bool) -> None:
     """Print byte for byte what a fresh session would read at a commit, for an item. Nothing but the commit has a say in it."""
-    from agent.model.tokens import count
-
     scene = open_scene(repository(), revision)
     wanted = named or item
-    brief = brief_for(scene, find_item(scene, wanted) if wanted else choose(scene, None), count)
+    brief = _brief(scene, find_item(scene, wanted) if wanted else choose(scene, None), counted=as_json)
     if as_json:
         print_json(data.context_data(brief))
         return
     click.echo(brief.text, nl=False)
+
+
+def _brief(scene: Scene, item: Item, *, counted: bool) -> Brief:
+    """The brief; its tokens are exact where they are to be shown (`counted`).
+
+    No token is shorter than a byte: where nothing is cut even if each byte counts as one, the text is what it is by the exact count, which
+    takes longer than all the rest of the command.
+    """
+    if not counted:
+        at_most = brief_for(scene, item, lambda text: len(text.encode("utf-8", "surrogatepass")))
+        if not any(part.cut for part in at_most.parts):
+            return at_most
+    from agent.model.tokens import count
+
+    return brief_for(scene, item, count)
 
 
 @click.command()
