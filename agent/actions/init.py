@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.actions.detect import Found, detect_checks
+from agent.actions.detect import Found, broken_manifests, detect_checks
 from agent.actions.people import Landed, save
 from agent.actions.preflight import refuse_no_commit
 from agent.domain.frontmatter import dump
@@ -31,11 +31,12 @@ _NO_GOAL = "What should be true when all is done? Replace this line: every sessi
 
 @dataclass(frozen=True)
 class Begun:
-    """What `init` did: where, the checks found (empty where some were given), and what landed (None: all was there already)."""
+    """What `init` did: where, the checks found and the manifests that can't be read (none where checks were given), and what landed (None: all was there)."""
 
     root: Path
     found: tuple[Found, ...]
     landed: Landed | None
+    broken: tuple[str, ...] = ()
 
 
 def place_for(cwd: Path) -> Repo:
@@ -57,6 +58,7 @@ def begin(repo: Repo, *, goal: str, checks: Sequence[str], model: str, commit: b
     """Write what is missing of `.agent/` and commit just that. Raises AgentctlError where git can't commit it."""
     settled = bool(checks) or (repo.root / FOLDER / "config.yaml").exists()
     found = () if settled else detect_checks(repo.root, repo.top)
+    broken = () if settled else broken_manifests(repo.root)
     wanted = {
         "README.md": template("agent-readme.md"),
         ".gitattributes": template("gitattributes"),
@@ -69,7 +71,7 @@ def begin(repo: Repo, *, goal: str, checks: Sequence[str], model: str, commit: b
     if not missing:
         return Begun(repo.root, found, None)
     message = f"Begin .agent/: the memory of agentctl\n\nThe goal, the settings and a README for reviewers{_said(checks, found)}.\n"
-    return Begun(repo.root, found, save(repo, missing, message, commit=commit))
+    return Begun(repo.root, found, save(repo, missing, message, commit=commit), broken)
 
 
 def config_text(model: str, checks: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ def init(goal: str | None, checks: tuple[str, ...], model: str | None, no_commit
     if asked and not (repo.root / ".agent" / "goal.md").exists():
         goal = click.prompt("The goal, in a sentence or two (empty: write it later)", default="", show_default=False)
     begun = begin(repo, goal=goal or "", checks=checks, model=model or "", commit=not no_commit)
+    for problem in begun.broken:
+        click.echo(f"could not read {problem}", err=True)
     for found in begun.found:
         click.echo(f"found check `{found.command}`: {found.why}")
     if not begun.found and not checks and begun.landed:

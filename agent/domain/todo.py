@@ -45,6 +45,10 @@ class NewItem:
     allow: tuple[str, ...] = ()
 
 
+ALLOWED = ("no-change",)
+"""What `allow:` may name: `no-change`, the note is what is wanted and no file need change."""
+
+
 class State(StrEnum):
     """Where an item stands."""
 
@@ -81,6 +85,9 @@ def parse_item(text: str, path: str) -> Item:
     refuse_conflict(document.body, path, document.head_lines)
     title, body = title_and_text(document.body)
     head = document.head
+    for word in head.texts("allow"):
+        if word not in ALLOWED:
+            raise head.bad("allow", f"{word} is nothing that can be allowed", f"what can be: {', '.join(ALLOWED)}")
     return Item(
         id=identity,
         title=title or identity,

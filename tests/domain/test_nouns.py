@@ -40,9 +40,9 @@ def test_any_note_comes_back_and_renders_to_the_same_bytes(
     assert render_note(parse_note(rendered, "notes/x.md"), STEP) == rendered
 
 
-@given(titles, texts, st.none() | st.integers(-100, 100), st.lists(titles, max_size=3), st.lists(titles, max_size=3))
-def test_any_item_comes_back(title: str, text: str, order: int | None, checks: list[str], allow: list[str]) -> None:
-    item = Item("an-item", title, tidy_text(text), order, ("other",), tuple(checks), tuple(allow))
+@given(titles, texts, st.none() | st.integers(-100, 100), st.lists(titles, max_size=3), st.sampled_from([(), ("no-change",)]))
+def test_any_item_comes_back(title: str, text: str, order: int | None, checks: list[str], allow: tuple[str, ...]) -> None:
+    item = Item("an-item", title, tidy_text(text), order, ("other",), tuple(checks), allow)
     assert parse_item(render_item(item), "todo/an-item.md") == item
 
 
@@ -107,6 +107,7 @@ def test_the_design_pages_examples_are_read() -> None:
         ("---\nafter: {a: b}\n---\n# T\n", "todo/a.md:2: after wants a list", 'after: ["one", "two"]'),
         ("# T\n\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", "todo/a.md:3: a merge left a conflict", "remove the marks"),
         ("---\nchecks:\n\t- a\n---\n# T\n", "todo/a.md:3:", "not with tabs"),
+        ("---\nallow: [nochange]\n---\n# T\n", "todo/a.md:2: nochange is nothing that can be allowed", "no-change"),
         ("---\n- a\n---\n# T\n", "todo/a.md:2:", "one key and its value"),
     ],
 )
