@@ -13,11 +13,12 @@ from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
 from agent.cli.common import here, now, repository, with_no_commit
 from agent.cli.models import model_chooser, model_opener, with_model
-from agent.domain.todo import Item
+from agent.domain.todo import ALLOWED, Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
 from agent.render.progress import watching
 from agent.repository.repo import Repo
+from agent.worker.protocol import Ending
 
 
 @click.command()
@@ -27,7 +28,7 @@ from agent.repository.repo import Repo
 @click.option("--title", metavar="TEXT", help="With --each: the title, with {path}, {name} or {stem} in it.")
 @click.option("--text", "body", metavar="TEXT", help="With --each: what done means, with the same words in braces.")
 @click.option("--check", "checks", metavar="CMD", multiple=True, help="With --each: a check of each item.")
-@click.option("--allow", metavar="WHAT", multiple=True, help="With --each: `no-change` where the note is what is wanted.")
+@click.option("--allow", type=click.Choice(ALLOWED), multiple=True, help="With --each: `no-change` where the note is what is wanted.")
 @with_model
 @with_no_commit
 def plan(
@@ -72,6 +73,8 @@ def plan(
                 goal=goal,
                 commit=not no_commit,
             )
+        if result.ending is not Ending.FINISHED:
+            click.echo(f"the planner stopped before it said it was finished ({result.ending}): look the list over", err=True)
         _tell(list(result.items), list(result.known), result.commit)
 
 
