@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent.actions.outcome import Writing, write_up
+from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.people import WORDS, Landed, item_files, save, taken_ids
 from agent.actions.scene import Scene, open_scene
 from agent.actions.workbench import memory_path
@@ -53,10 +53,11 @@ def apply(repo: Repo, scene: Scene, changes: Changes, now: datetime, because: st
     edits = _edits(scene, changes)
     added = made_of(changes.added, scene.memory.items, taken_ids(scene))
     check_links([*scene.memory.items, *added])
-    notes = _notes(scene, changes, now, tidy_text(because))
+    because = tidy_text(safe(because))
+    notes = _notes(scene, changes, now, because)
     note_files = keep_all_apart([file for note in notes for file in note.files])
     files = [*((f"todo/{identity}.md", text) for identity, text in edits.items()), *item_files(scene, added), *note_files]
-    landed = save(repo, files, _message(changes, notes, tidy_text(because)), commit=commit)
+    landed = save(repo, files, _message(changes, notes, because), commit=commit)
     if landed.commit:
         _confirm(repo, landed.commit, files)
     return Edited(landed, tuple(notes), tuple(added))

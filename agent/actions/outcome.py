@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,10 +36,25 @@ class Writing:
     message: str
 
 
-def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[str, str]] = ()) -> Writing:
-    """The commit of a note: its file, `more` files, and the message with the trailers."""
+def safe(text: str) -> str:
+    """`text` without this process's keys, and whatever else looks like one. It comes before any cut or wrap: half a key is found by nobody."""
+    return redact(text, os.environ)
+
+
+def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[str, str]] = (), told: Note | None = None) -> Writing:
+    """The commit of a note: its file, `more` files, and the message with the trailers, which tells `told` where the note is not for it.
+
+    Whoever wrote the note, and whatever a check, a hook or a person put into it: file and message are `safe`.
+    """
     name = NoteName(step, outcome)
-    return Writing(name, note, ((name.path, render_note(note, step)), *more), step_message(step, note, outcome))
+    note = _safe_note(note)
+    message = step_message(step, _safe_note(told) if told else note, outcome)
+    return Writing(name, note, ((name.path, render_note(note, step)), *more), message)
+
+
+def _safe_note(note: Note) -> Note:
+    checked = tuple(safe(line) for line in note.checked)
+    return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked)
 
 
 def clean(report: Report, environment: Mapping[str, str]) -> Report:
@@ -65,7 +81,9 @@ def landed(step: StepId, item: Item, report: Report, usage: Usage, model: str, c
 
 def checked_lines(results: Sequence[CheckResult], red_before: frozenset[str]) -> tuple[str, ...]:
     """One line a check for the note's head; a check that was red before the step is named as such."""
-    return tuple(f"{one_line(one.command, 100)}: {one.summary}" + (" (was red before)" if one.command in red_before else "") for one in results)
+    return tuple(
+        f"{one_line(safe(one.command), 100)}: {safe(one.summary)}" + (" (was red before)" if one.command in red_before else "") for one in results
+    )
 
 
 def failed(
@@ -90,7 +108,7 @@ def _why(verdict: Verdict) -> str:
         f"The step did not land: {reasons[0]}" if len(reasons) == 1 else "The step did not land:\n" + "\n".join(f"- {reason}" for reason in reasons)
     )
     if red and red[0].output:
-        text += f"\n\n```\n{fold_output(red[0].output, _EXCERPT).replace('```', chr(39) * 3)}\n```"
+        text += f"\n\n```\n{fold_output(safe(red[0].output), _EXCERPT).replace('```', chr(39) * 3)}\n```"
     return text
 
 
@@ -105,12 +123,11 @@ def proposed_files(proposals: Sequence[Proposed], memory: Memory, step: StepId) 
     taken = {title_key(item.title) for item in memory.items}
     files = []
     for proposal in proposals:
-        title = tidy_title(proposal.title)
+        title, text, check = tidy_title(safe(proposal.title)), tidy_text(safe(proposal.text)), safe(proposal.check).strip()
         if not title or title_key(title) in taken:
             continue
         taken.add(title_key(title))
-        checks = (proposal.check.strip(),) if proposal.check.strip() else ()
-        item = Item(slug_with_tail(title, f"{step} {title}"), title, tidy_text(proposal.text), checks=checks)
+        item = Item(slug_with_tail(title, f"{step} {title}"), title, text, checks=(check,) if check else ())
         files.append((item.path, render_item(item)))
     return keep_all_apart(files, [f"{item.text}\n" for item in memory.items])
 
@@ -120,7 +137,7 @@ def lesson_files(lessons: Sequence[Remembered], memory: Memory, step: StepId) ->
     taken = {(title_key(lesson.title), lesson.text) for lesson in memory.lessons}
     files = []
     for one in lessons:
-        title, text = tidy_title(one.title), tidy_text(one.text)
+        title, text = tidy_title(safe(one.title)), tidy_text(safe(one.text))
         if not title or (title_key(title), text) in taken:
             continue
         taken.add((title_key(title), text))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.actions.outcome import Writing, write_up
+from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.preflight import refuse_no_commit
 from agent.actions.scene import Scene
 from agent.actions.workbench import memory_path, write_memory
 from agent.domain.adding import in_sequence, made_of
 from agent.domain.fingerprint import keep_all_apart
-from agent.domain.message import step_message
 from agent.domain.names import Outcome, next_step_id, slug
 from agent.domain.note import Note
 from agent.domain.todo import Item, NewItem, check_links, render_item, tidy_text, tidy_title, title_key
@@ -107,12 +106,11 @@ def say(scene: Scene, item: Item, outcome: Outcome, because: str, now: datetime,
 
 def leave_letter(scene: Scene, text: str, now: datetime, *, commit: bool = True) -> tuple[Writing, Landed]:
     """Leave a letter to the next session, as a note of its own. Raises AgentctlError where it is empty."""
-    letter = tidy_text(text)
+    letter = tidy_text(safe(text))
     if not letter:
         raise AgentctlError("the letter is empty", 'agentctl note "what the next session should know"')
     title = tidy_title(letter.split("\n", 1)[0])[:72] or "A letter"
     step = next_step_id(slug(title), now, scene.latest)
     note = Note.of("A letter from a person", "", letter)
-    writing = write_up(step, Outcome.LETTER, note)
-    message = step_message(step, Note.of(title, letter), Outcome.LETTER)
-    return Writing(writing.name, note, writing.files, message), save(scene.repo, writing.files, message, commit=commit)
+    writing = write_up(step, Outcome.LETTER, note, told=Note.of(title, letter))
+    return writing, save(scene.repo, writing.files, writing.message, commit=commit)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent.actions.outcome import safe
 from agent.actions.preflight import recover, refuse_uncommittable
 from agent.actions.undo_choice import Known, commits_of, named
 from agent.domain.change import GITLINK, Change
@@ -79,7 +80,7 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
         tree = _tree_without(known, commits, wanted, head)
         changes = changes_between(repo, head, tree)
         _refuse_in_the_way(repo, changes)
-        commit = _land(repo, changes, tree, undo_message([(one, _subject(repo, one)) for one in commits], because))
+        commit = _land(repo, changes, tree, undo_message([(one, _subject(repo, one)) for one in commits], safe(because)))
         gone = _items_in(repo, [change.path for change in changes if change.kind == "deleted"])
         return Undone(commit, tuple(record.name for record in wanted), already, _open_again(known, wanted, gone), gone, told)
 

@@ -10,13 +10,14 @@ from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, WELL_KNOWN, own_keys
 REDACTED = "[redacted]"
 
 # What a secret's value looks like where only its surroundings give it away: it has a digit, so `key=itemgetter` stays.
-_VALUE = r"(?=[A-Za-z._~+/=%-]*\d)[\w.~+/=%-]{8,}"
+# Whatever looks ahead is bounded: a megabyte of a command's output takes no longer than its length.
+_VALUE = r"(?=[A-Za-z._~+/=%-]{0,200}\d)[\w.~+/=%-]{8,}"
 _SHAPES = re.compile(
     rf"""
-      (?P<before> \b[\w-]*(?:key|token|secret|password|signature)["']?\s?[=:]\s?["']? | \bBearer\s+ | \bBasic\s+ ) {_VALUE}
-    | (?P<scheme> \b[a-z][a-z0-9+.-]*:// ) [^\s/@:]+ : [^\s/@]+ (?=@)
+      (?P<before> (?:key|token|secret|password|signature)["']?\s?[=:]\s?["']? | \bBearer\s+ | \bBasic\s+ ) {_VALUE}
+    | (?P<scheme> \b[a-z][a-z0-9+.-]{{0,30}}:// ) [^\s/@:]+ : [^\s/@]+ (?=@)
     | \b (?: [spr]k-[\w*.-]{{8,}} | gh[opsur]_\w{{16,}} | github_pat_\w{{16,}} | glpat-[\w-]{{16,}} | AIza[\w-]{{20,}} | A[KS]IA[A-Z0-9]{{12,}}
-         | xox[abprs]-[\w-]{{8,}} | (?:hf|gsk)_\w{{16,}} | xai-\w{{16,}} | eyJ[\w-]{{10,}}\.eyJ[\w-]{{10,}}\.[\w-]{{10,}} )
+         | xox[abprs]-[\w-]{{8,}} | (?:hf|gsk)_\w{{16,}} | xai-\w{{16,}} | eyJ[\w-]{{10,2000}}\.eyJ[\w-]{{10,}}\.[\w-]{{10,}} )
     """,
     re.VERBOSE | re.IGNORECASE,
 )

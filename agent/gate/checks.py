@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent.domain.events import CheckEnded, Listener
 from agent.domain.output import fold_output
+from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.gate.protocol import CheckResult
 from agent.gate.runners import failing_part, nothing_ran, summary
@@ -44,14 +45,16 @@ def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: L
 def _judge(command: str, completed: Completed, timeout: float) -> CheckResult:
     output, code, seconds = completed.output, completed.code, completed.seconds
     if completed.timed_out:
-        return CheckResult(command, ok=False, summary=f"timed out after {timeout:g} s", output=fold_output(output, _RED_OUTPUT), seconds=seconds)
+        told = fold_output(redact(output, os.environ), _RED_OUTPUT)
+        return CheckResult(command, ok=False, summary=f"timed out after {timeout:g} s", output=told, seconds=seconds)
     absent = _missing_program(command, code, output)
     if absent:
         said = f"{one_line(absent, _NAME_WIDTH)} can't be run here: it isn't installed, or not executable"
         return CheckResult(command, ok=False, summary=said, output=fold_output(output, _RED_OUTPUT), seconds=seconds, missing=True)
     ok = code == 0 and not nothing_ran(output, code)
-    shown = fold_output(output, _GREEN_OUTPUT) if ok else failing_part(output, _RED_OUTPUT)
-    return CheckResult(command, ok=ok, summary=summary(output, code, seconds), output=shown, seconds=seconds)
+    told = redact(output, os.environ)
+    shown = fold_output(told, _GREEN_OUTPUT) if ok else failing_part(told, _RED_OUTPUT)
+    return CheckResult(command, ok=ok, summary=summary(told, code, seconds), output=shown, seconds=seconds)
 
 
 def _missing_program(command: str, code: int | None, output: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check command's run. `output` is folded to a budget and safe to show; `summary` is one line such as "214 passed in 4.1 s"."""
+    """One check command's run. `output` is without keys, folded to a budget and safe to show; `summary` is one line such as "214 passed in 4.1 s"."""
 
     command: str
     ok: bool
