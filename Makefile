@@ -21,8 +21,8 @@ docs: $(INSTALLED)
 	$(BIN)/python -m tests.cases.table
 
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/commands.py
-	$(BIN)/python benchmarks/step.py
+	$(BIN)/python -m benchmarks.commands
+	$(BIN)/python -m benchmarks.step
 
 $(INSTALLED): pyproject.toml
 	@echo "installing into .venv (the first time takes some minutes: litellm is large)"
