@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from agent.actions.overview import Cost, Line, Row, Where
@@ -11,7 +12,7 @@ from agent.domain.note import Note
 from agent.domain.text import one_line, plain
 from agent.domain.todo import State
 from agent.domain.usage import Usage
-from agent.render.columns import Cell, columns, heading
+from agent.render.columns import Cell, columns, heading, width
 
 if TYPE_CHECKING:  # a step's imports are more than all that other commands need
     from agent.actions.run import RunResult
@@ -157,7 +158,7 @@ def step_text(result: StepResult) -> str:
     name, item = result.name, result.item.id
     lines = [f"{heading(item)} {_ENDED.get(name.outcome, name.outcome.value)}, commit {result.commit[:10]}: {plain(result.item.title)}"]
     first = result.note.text.split("\n\n", 1)[0]
-    lines += [f"  {line}" for line in plain(first).split("\n")]
+    lines += [f"  {line}" for text in plain(first).split("\n") for line in wrap(text, max(40, width() - 2)) or [""]]
     lines += [f"  check {line}" for line in result.note.checked]
     if result.note.spent:
         lines.append(f"  {usage_text(result.note.spent)}, {result.note.spent.seconds:.0f} s")
