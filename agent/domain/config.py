@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from agent.domain.frontmatter import BadFileError, Head, read_mapping
+from agent.domain.frontmatter import Head, read_mapping
 
 PATH = "config.yaml"
 
@@ -83,5 +83,3 @@ def _refuse_unknown(head: Head, known: tuple[str, ...]) -> None:
             )
         if key not in known:
             raise head.bad(key, f"{key} is no setting", "the settings are " + ", ".join(known))
-
-

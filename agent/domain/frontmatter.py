@@ -109,7 +109,9 @@ def read_mapping(text: str, path: str, offset: int = 0) -> Head:
     except yaml.MarkedYAMLError as error:
         raise _broken(error, text, path, offset) from None
     except yaml.YAMLError as error:
-        raise BadFileError(path, 1 + offset, f"this is not YAML: {str(error).splitlines()[0]}", "remove the character, or write it as an escape") from None
+        raise BadFileError(
+            path, 1 + offset, f"this is not YAML: {str(error).splitlines()[0]}", "remove the character, or write it as an escape"
+        ) from None
     if node is None or _scalar_or_none(node) is None:
         return Head(path, offset, {})
     if not isinstance(node, yaml.MappingNode):
