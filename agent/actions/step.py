@@ -12,7 +12,7 @@ from datetime import datetime
 
 from agent.actions.before import code_key, red_before, remember, told_as_before
 from agent.actions.commits import WORKER, ground_for
-from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed
+from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import Scene, brief_for, choose, open_scene
 from agent.actions.workbench import Workbench
@@ -172,7 +172,7 @@ class _Step:
                 outcome = self._land(report, verdict, tree)
                 if isinstance(outcome, StepResult):
                     return outcome
-                verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(outcome, 1500)}",))
+                verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(safe(outcome), 1500)}",))
             said = feedback(verdict)
 
     # --- before and after the work ---------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class _Step:
             self.bench.refuse(made)
         if made.commit is None or made.strange:
             raise AgentctlError(
-                f"the step did not land, and a hook refused its note too: {one_line(made.said, 300)}",
+                f"the step did not land, and a hook refused its note too: {one_line(safe(made.said), 300)}",
                 f"let the hook pass commits that only add to .agent/notes{f'; the work is kept in {attempt}' if attempt else ''}",
                 Exit.GATE_FAILED,
             )

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agent.domain.keys import KEY_ENV
 from agent.errors import AgentctlError
 from agent.model import open_model
 from agent.model.protocol import Endpoint, Model, OpenModel, Task
@@ -39,7 +40,10 @@ def model_chooser(flag: str | None) -> Callable[[str], str]:
 def endpoint_for(api_base: str | None, key_env: str | None) -> Endpoint:
     """Where models are reached: from the flags, the environment or the person's own config, never from the repository's."""
     own: Personal = personal(os.environ)
-    return Endpoint(api_base or own.api_base or None, key_env or own.key_env or None)
+    variable = key_env or own.key_env
+    if variable:
+        os.environ[KEY_ENV] = variable  # whoever redacts must know that it holds a key, whatever it is called
+    return Endpoint(api_base or own.api_base or None, variable or None)
 
 
 def model_opener(repo: Repo, api_base: str | None, key_env: str | None) -> OpenModel:
