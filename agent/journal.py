@@ -16,7 +16,8 @@ class Entry:
     """A step under way. Paths are relative to the repository's top.
 
     `branch` is where the step began; `untracked` (ignored ones too, folders ending in `/`) are not the step's, nor are
-    changes of the tracked files in `theirs`; `running` says whether a tool is at work. `originals` says for each path that a tool wrote what it
+    changes of the tracked files in `theirs`; `running` says whether a tool is at work, and
+    `head` and `staged` where HEAD was and what was staged when it began. `originals` says for each path that a tool wrote what it
     held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `landing` are agentctl's own
     files of a commit that was about to be made.
     """
@@ -31,6 +32,8 @@ class Entry:
     branch: str | None = None
     theirs: tuple[str, ...] = ()
     running: bool = False
+    head: str | None = None
+    staged: tuple[str, ...] = ()
 
 
 class Journal:
@@ -44,9 +47,16 @@ class Journal:
         try:
             stored = json.loads(self._path.read_text("utf-8"))
             originals = {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()}
-            lists = {name: tuple(stored[name]) for name in ("untracked", "made", "landing", "theirs")}
+            lists = {name: tuple(stored[name]) for name in ("untracked", "made", "landing", "theirs", "staged")}
             return Entry(
-                stored["step"], stored["item"], stored["base"], originals=originals, branch=stored["branch"], running=stored["running"], **lists
+                stored["step"],
+                stored["item"],
+                stored["base"],
+                originals=originals,
+                branch=stored["branch"],
+                running=stored["running"],
+                head=stored["head"],
+                **lists,
             )
         except FileNotFoundError:
             return None

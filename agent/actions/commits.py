@@ -15,11 +15,16 @@ WORKER: Mapping[str, str] = {"GIT_COMMITTER_NAME": "agentctl worker", "GIT_COMMI
 """What tells a commit that a command of the worker made from one that a person made meanwhile."""
 
 
-def taken_back(repo: Repo, head: str, before: str) -> bool:
-    """Move the branch back from `head` to `before` if all commits between are the worker's; their changes stay in the work tree."""
-    out = repo.git.run("log", "--format=%ce", head, f"^{before}").decode("utf-8", "replace").split()
-    if not out or set(out) != {_EMAIL} or repo.git.status("merge-base", "--is-ancestor", before, head) != 0:
+def taken_back(repo: Repo, head: str, before: str, ref: str) -> bool:
+    """Move the branch back from `head` to `before` if a command of the worker moved it; the work tree stays, `ref` keeps `head`.
+
+    The log of HEAD tells by whom it was moved: a commit, an amend and a reset alike.
+    """
+    moved_by = repo.git.run("log", "--walk-reflogs", "--max-count=1", "--format=%ge", "HEAD", ok=(0, 128)).decode("utf-8", "replace").strip()
+    made_by = repo.git.run("log", "--max-count=1", "--format=%ce", head).decode("utf-8", "replace").strip()
+    if _EMAIL not in (moved_by, made_by):
         return False
+    repo.git.run("update-ref", "--end-of-options", ref, head)
     take_back(repo, head, before)
     return True
 

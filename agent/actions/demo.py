@@ -33,7 +33,7 @@ def make_repository(folder: Path) -> Repo:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(template(f"demo/{name}"), "utf-8")
     repo = create(folder, name="agentctl demo", email="demo@example.invalid")
-    made = commit_tree(repo, None, _FILES, "A till with three functions to write, and tests for them\n")
+    made = commit_tree(repo, None, None, _FILES, "A till with three functions to write, and tests for them\n")
     if made.commit is None:
         raise AgentctlError(f"git made no commit: {made.said}", "mend what it names, then try again")
     return repo

@@ -17,7 +17,7 @@ from agent.domain.note import Note
 from agent.domain.todo import Item, NewItem, check_links, render_item, tidy_text, tidy_title, title_key
 from agent.errors import AgentctlError
 from agent.repository.git import gist
-from agent.repository.landing import Made, commit_tree
+from agent.repository.landing import Made, commit_tree, uninterrupted
 from agent.repository.repo import FOLDER, Repo
 
 
@@ -38,13 +38,14 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
         return Landed(paths, None)
     refuse_no_commit(repo)
     made: Made | None = None
-    try:
-        write_memory(repo, files)
-        made = commit_tree(repo, None, paths, message)
-    finally:
-        if made is None or made.commit is None:
-            for path, data in before.items():
-                (repo.top / path).unlink(missing_ok=True) if data is None else (repo.top / path).write_bytes(data)
+    with uninterrupted():
+        try:
+            write_memory(repo, files)
+            made = commit_tree(repo, repo.head(), None, paths, message)
+        finally:
+            if made is None or made.commit is None:
+                for path, data in before.items():
+                    (repo.top / path).unlink(missing_ok=True) if data is None else (repo.top / path).write_bytes(data)
     if made.commit is None:
         raise AgentctlError(f"git made no commit: {gist(made.said) or 'nothing to commit'}", "mend what it names, or use --no-commit")
     return Landed(paths, made.commit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -70,6 +71,8 @@ def run(
     can't be taken for a reason that a person must mend.
     """
     steps: list[StepResult] = []
+    deadline = time.monotonic() + (bounds.until - now()).total_seconds() if bounds.until else math.inf
+    patience.shorten(deadline)
     meter = _Meter(listen)
 
     def opened(name: str, task: Task) -> Model:
@@ -86,8 +89,7 @@ def run(
         over = _over(bounds, len(steps), now(), left)
         if over is not None:
             return RunResult(tuple(steps), meter.spent, *over)
-        seconds = (bounds.until - now()).total_seconds() if bounds.until else math.inf
-        step_bounds = Bounds(left, seconds, patience.now)
+        step_bounds = Bounds(left, deadline, patience.now)
         try:
             result = take_step(repo, None, model_name=model_name, open_model=opened, listen=meter.hear, now=now(), bounds=step_bounds)
         except AgentctlError as stop:

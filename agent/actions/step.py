@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -57,10 +58,13 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a run leaves for its next step: USD, and seconds of `clock` (which may stand still while a provider is waited for)."""
+    """What a run leaves for its next step: USD, and until when (of `time.monotonic`).
+
+    `clock` measures the step's own minutes: it may stand still while a provider is waited for.
+    """
 
     usd: float = math.inf
-    seconds: float = math.inf
+    deadline: float = math.inf
     clock: Callable[[], float] = time.monotonic
 
 
@@ -135,15 +139,13 @@ class _Step:
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
-        self.bound = frozenset(
-            {name for name, binds in (("usd", bounds.usd < limits.usd), ("minutes", bounds.seconds < limits.minutes * 60)) if binds}
-        )
+        self.bound = frozenset({"deadline", "usd"} if bounds.usd < limits.usd else {"deadline"})
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
             Desk(workspace, {**clean_environment(os.environ), **WORKER}),
-            Allowance(limits.calls, min(limits.usd, bounds.usd), min(limits.minutes * 60, bounds.seconds)),
+            Allowance(limits.calls, min(limits.usd, bounds.usd), limits.minutes * 60, bounds.deadline),
             count=count,
             charge=self._charge,
             before=self.bench.before_tool,
@@ -254,6 +256,10 @@ class _Step:
         """Commit the step; or why it could not be. A hook that only mended the step's files is tried once more with what it made."""
         self.listen(Phase("commit"))
         writing, made = self._commit(report, verdict, tree)
+        if made.commit is None and _UNSIGNED.search(made.said):
+            raise AgentctlError(
+                f"git could not sign the commit: {one_line(safe(made.said), 300)}", "unlock the key, or see git config commit.gpgSign"
+            )
         if made.commit is None or made.strange:
             refused = self._mended(report, tree, made)
             if isinstance(refused, str):
@@ -271,6 +277,9 @@ class _Step:
 
     def _commit(self, report: Report, verdict: Verdict, tree: str) -> tuple[Writing, Made]:
         checked = checked_lines(verdict.checks, self.red_before)
+        others = self.bench.beside()
+        if others:
+            checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
         writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
         return writing, self.bench.land(tree, writing.files, writing.message)
 
@@ -320,6 +329,7 @@ class _Step:
         return StepResult(writing.name, self.item, writing.note, made.commit, code, attempt)
 
 
+_UNSIGNED = re.compile(r"failed to sign|gpg failed|error: unable to sign", re.IGNORECASE)
 _MOST = 8  # paths that one line holds
 
 

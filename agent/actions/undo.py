@@ -21,6 +21,7 @@ from agent.lock import locked
 from agent.repository.changes import changes_between
 from agent.repository.git import gist
 from agent.repository.history import read_history
+from agent.repository.landing import uninterrupted
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.revert import without
 
@@ -80,7 +81,9 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
         tree = _tree_without(known, commits, wanted, head)
         changes = changes_between(repo, head, tree)
         _refuse_in_the_way(repo, changes)
-        commit = _land(repo, changes, tree, undo_message([(one, _subject(repo, one)) for one in commits], safe(because)))
+        message = undo_message([(one, _subject(repo, one)) for one in commits], safe(because))
+        with uninterrupted():
+            commit = _land(repo, changes, tree, message)
         gone = _items_in(repo, [change.path for change in changes if change.kind == "deleted"])
         return Undone(commit, tuple(record.name for record in wanted), already, _open_again(known, wanted, gone), gone, told)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 import stat
@@ -16,9 +18,11 @@ from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, with_original
 from agent.repository import snapshot
 from agent.repository.changes import moved_links
-from agent.repository.landing import Made, commit_tree, take_back
+from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
 from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.repository.status import Status
+
+_PATIENCE = 5.0  # seconds; whoever holds the index is quicker
 
 
 class Workbench:
@@ -38,13 +42,19 @@ class Workbench:
         self._noise: set[str] = set()
         self._links: dict[str, tuple[str, str]] | None = None
         journal.write(entry)
-        self._seen = repo.status()
+        now = repo.look()
+        self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.running else now
 
     # --- whose a change is -----------------------------------------------------------------------------------------
 
     def keep(self, path: str) -> None:
-        """Called before a tool first writes `path` (relative to the root): what it holds is kept, and on disk when this returns."""
+        """Called before a tool first writes `path` (relative to the root): what it holds is kept, and on disk when this returns.
+
+        Raises AgentctlError for a file that somebody else has changed meanwhile.
+        """
         whole = self.repo.prefix + path
+        if whole in self.entry.theirs:
+            raise AgentctlError(f"somebody else is changing {path} meanwhile: it is theirs.", "Leave it, or ask.")
         if whole in self.entry.originals:
             return
         self._note(with_original(self.entry, whole, self._held(whole)))
@@ -77,16 +87,18 @@ class Workbench:
 
     def before_tool(self) -> None:
         """Called before a tool that may change the tree: what changed since the last look is not the step's."""
-        now = self.repo.status()
-        strangers = [path for path in now.untracked if path not in self._seen.untracked and not self._known(path)]
-        own = self._own()
-        theirs = [path for path in now.modified if path not in self._seen.modified and path not in own]
-        entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs), running=True)
-        self._note(entry)
+        now = self.repo.look()
+        seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
+        strangers = [path for path in now.untracked if path not in seen and not self._known(path)]
+        theirs = self._theirs(now)
+        entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs))
+        self._note(replace(entry, running=True, head=now.head, staged=now.staged))
         self._seen = now
 
-    def _own(self) -> set[str]:
-        return {*self.entry.originals, *self.entry.made, *(path for path in self._seen.modified if path not in self.entry.theirs)}
+    def _theirs(self, now: Status) -> list[str]:
+        """Tracked files that changed, or were staged, since the last look, but for those that are the step's already."""
+        seen = {*self._seen.modified, *self._seen.staged, *self.entry.originals, *self.entry.made, *self.entry.theirs}
+        return [path for path in dict.fromkeys((*now.modified, *now.staged)) if path not in seen]
 
     def after_tool(self) -> None:
         """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref."""
@@ -100,19 +112,23 @@ class Workbench:
 
     def _notice(self) -> None:
         """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
-        now = self.repo.status()
-        if now.branch != self.entry.branch:
-            raise AgentctlError(f"another branch was checked out during the step ({now.branch or 'none'})", f"git switch {self.entry.branch}")
-        if now.head != self._seen.head and now.head and self._seen.head and taken_back(self.repo, now.head, self._seen.head):
-            now = self.repo.status()
+        now = self.repo.look()
+        self._refuse_other_branch(now)
+        ref = f"{snapshot.ATTEMPTS}{self.entry.step}-head"
+        if now.head != self._seen.head and now.head and self._seen.head and taken_back(self.repo, now.head, self._seen.head, ref):
+            now = self.repo.look()
         staged = [path for path in (*now.staged, *now.unmerged) if path not in self._seen.staged]
         if staged:
             self.repo.unstage(snapshot.listing(staged))
-            now = self.repo.status()
+            now = self.repo.look()
         made = [path for path in self._appeared(now) if path not in self.entry.made]
         self._seen = now
         if made:
             self._note(replace(self.entry, made=(*self.entry.made, *made)))
+
+    def _refuse_other_branch(self, now: Status) -> None:
+        if now.branch != self.entry.branch:
+            raise AgentctlError(f"another branch was checked out during the step ({now.branch or 'none'})", f"git switch {self.entry.branch}")
 
     def _known(self, path: str) -> bool:
         """Whether an untracked path is the person's, by itself or by a folder above it."""
@@ -121,23 +137,17 @@ class Workbench:
 
     def _appeared(self, now: Status) -> list[str]:
         """Untracked files that are neither the person's nor written by a tool."""
-        fresh = [path for path in now.untracked if not self._known(path)]
-        files = [path for path in fresh if not path.endswith("/")]
-        folders = [path for path in fresh if path.endswith("/")]
-        if folders:
-            out = self.repo.git.run("ls-files", "-z", "--others", "--exclude-standard", "--", *folders)
-            files += [path for path in os.fsdecode(out).split("\0") if path]
-        return [path for path in files if not self._known(path) and path not in self.entry.originals]
+        return [path for path in now.untracked if not self._known(path) and path not in self.entry.originals]
 
     def after_checks(self) -> list[str]:
         """Called after checks: what they left behind is not the step's, and new files land only where the note names them.
 
         Gives the tracked files that changed meanwhile, by a check's doing or a person's.
         """
-        now = self.repo.status()
+        now = self.repo.look()
         left = [path for path in self._appeared(now) if path not in self.entry.made]
         self._noise.update(left)
-        changed = [path for path in now.modified if path not in self._seen.modified]
+        changed = self._theirs(now)
         self._note(replace(self.entry, untracked=(*self.entry.untracked, *left), theirs=(*self.entry.theirs, *changed)))
         self._seen = now
         return changed
@@ -166,6 +176,11 @@ class Workbench:
         claimed = [path for path in (*self.entry.made, *sorted(self._noise)) if self._claimed(path, note)]
         return [*self.entry.originals, *claimed]
 
+    def beside(self) -> list[str]:
+        """Tracked files that differ in the work tree, where the checks ran, by somebody else's doing."""
+        now = self.repo.look()
+        return [path for path in self.entry.theirs if path in now.modified or path in now.staged]
+
     def left_out(self, note: str, tree: str) -> list[str]:
         """Files that are to land but that git leaves out of `tree`, since it ignores them by now."""
         there = [path for path in self._wanted(note) if os.path.lexists(self.repo.top / path)]
@@ -185,22 +200,30 @@ class Workbench:
 
     def land(self, tree: str, files: Sequence[tuple[str, str]], message: str) -> Made:
         """Commit exactly `tree` with agentctl's own `files` (path inside `.agent/`, text), on top of `ground`, where HEAD is."""
+        self._refuse_other_branch(self.repo.look())
         own = tuple(memory_path(self.repo, path) for path, _ in files)
         self._note(replace(self.entry, landing=own))
-        write_memory(self.repo, files)
-        made = commit_tree(self.repo, tree, own, message)
-        if made.commit is None:
-            self._take_away_landing()
-        elif not made.strange:
-            self.landed = made.commit
+        with uninterrupted():
+            write_memory(self.repo, files)
+            made = commit_tree(self.repo, self.ground, tree, own, message)
+            if made.commit is None:
+                self._take_away_landing()
+            elif not made.strange:
+                self.landed = made.commit
         return made
 
     def refuse(self, made: Made) -> None:
         """Take a commit back that a hook had changed: it stays under a ref, the work tree as it is."""
         if made.commit is not None:
-            self.repo.git.run("update-ref", "--end-of-options", f"{snapshot.ATTEMPTS}{self.entry.step}", made.commit)
+            snapshot.point(self.repo, self._attempt_ref(), made.commit)
             take_back(self.repo, made.commit, self.ground)
             self._take_away_landing()
+
+    def _attempt_ref(self) -> str:
+        """A ref for this step's attempt that keeps nothing yet."""
+        base = f"{snapshot.ATTEMPTS}{self.entry.step}"
+        numbered = (f"{base}-{number}" for number in itertools.count(2))
+        return next(ref for ref in itertools.chain([base], numbered) if self.repo.resolve(ref) is None)
 
     def _take_away_landing(self) -> None:
         for path in self.entry.landing:
@@ -216,12 +239,13 @@ class Workbench:
         if self.landed is not None:
             self.close()
             return None
+        self.repo.index_lock(_PATIENCE)
         if self.entry.running:
             self._notice_leniently()
         self.ground = self.repo.head() or self.ground  # a person may have committed meanwhile: that stays
         tree = self.tree(self._all_new())
         changed = changed_between(self.repo, self.ground, tree)
-        ref = f"{snapshot.ATTEMPTS}{self.entry.step}" if changed else None
+        ref = self._attempt_ref() if changed else None
         if ref:
             snapshot.keep(self.repo, ref, tree, self.ground, f"attempt that did not land: {self.entry.step}")
         trouble = [*self._take_away_new(), *self._restore(changed), *self._restore_originals()]
@@ -259,11 +283,13 @@ class Workbench:
 
     def _restore_originals(self) -> list[str]:
         """Files that a tool wrote over have their bytes and mode back; gives those that can't."""
-        held = [(path, kept) for path, kept in self.entry.originals.items() if kept is not None]
+        committed = set(changed_between(self.repo, self.entry.base, self.ground))  # by a person, meanwhile: what they hold now is theirs
+        held = [(path, kept) for path, kept in self.entry.originals.items() if kept is not None and path not in committed]
         contents = self.repo.blobs([blob for _, (blob, _) in held])
         stuck = [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not self._restore_bytes(path, data, mode)]
         tracked = [path for path, there in self._at_ground([path for path, _ in held]).items() if there and path not in stuck]
-        self.repo.look_again(tracked)
+        with contextlib.suppress(AgentctlError):  # git then only takes longer to see that nothing has changed
+            self.repo.look_again(tracked)
         return stuck
 
     def _restore_bytes(self, path: str, data: bytes | None, mode: int) -> bool:

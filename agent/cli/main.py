@@ -111,10 +111,10 @@ def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
         error.show()
         return Exit.USAGE
     except (KeyboardInterrupt, click.Abort):
-        say_error("interrupted", "the tree is as it was before the step; agentctl status shows where things stand")
+        say_error("interrupted", "agentctl status shows where things stand; work that did not land is kept under refs/agentctl/")
         return Exit.INTERRUPTED
     except _Terminated:
-        say_error("ended by a signal", "the tree is as it was before the step; agentctl status shows where things stand")
+        say_error("ended by a signal", "agentctl status shows where things stand; work that did not land is kept under refs/agentctl/")
         return Exit.TERMINATED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ class Patience:
 
     def __init__(self, seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
         self._left = seconds
+        self._deadline = math.inf
         self._sleep = sleep
         self.waited = 0.0
 
@@ -30,9 +32,13 @@ class Patience:
         """Seconds of a clock that ran only while nobody waited."""
         return time.monotonic() - self.waited
 
+    def shorten(self, deadline: float) -> None:
+        """Wait no longer than until `deadline`, a moment of `time.monotonic`."""
+        self._deadline = deadline
+
     def wait(self, seconds: float) -> bool:
         """Wait; False, at once, where that would be longer than what is left."""
-        if seconds > self._left:
+        if seconds > self._left or time.monotonic() + seconds > self._deadline:
             return False
         began = time.monotonic()
         self._sleep(seconds)

@@ -31,33 +31,38 @@ class Made:
     strange: tuple[str, ...] = ()
 
 
-def commit_tree(repo: Repo, tree: str | None, files: Sequence[str], message: str) -> Made:
-    """Commit on top of HEAD the tree `tree` (None: HEAD's own) with `files` (paths relative to the top) as the work tree holds them.
+def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequence[str], message: str) -> Made:
+    """Commit on top of `ground`, where HEAD has to be, `tree` (None: HEAD's own) with `files` as the work tree holds them.
 
-    Of the work tree nothing else is read or written, so what is there meanwhile, staged or not, can't get in. A signal
-    that comes in between is acted on when it is clear whether the commit stands.
+    Paths are relative to the top. Of the work tree nothing else is read or written, so what is there meanwhile, staged
+    or not, can't get in. Where somebody else moves HEAD first, no commit is made. Hold `uninterrupted` around this and
+    around whatever notes its outcome.
     """
-    before = repo.head()
     repo.index_lock(_PATIENCE)
+    if repo.head() != ground:
+        return Made(None, "HEAD has moved meanwhile")
     with own_index(repo) as own:
-        if tree or before:
-            repo.git.run("read-tree", "--reset", tree or f"{before}^{{tree}}", env=own)
+        if tree or ground:
+            repo.git.run("read-tree", "--reset", tree or f"{ground}^{{tree}}", env=own)
         else:
             repo.git.run("read-tree", "--empty", env=own)
         if files:
             entries = b"".join(f"100644 {blob}\t".encode() + os.fsencode(path) + b"\0" for path, blob in _blobs(repo, files))
             repo.git.run("update-index", "-z", "--index-info", stdin=entries, env=own)
         wanted = repo.git.run("write-tree", env=own).decode().strip()
-        with _signals_deferred():
-            _, said = repo.git.run_as_person(
-                "commit", "--quiet", "--cleanup=whitespace", f"--message={message}", env={**own, **_later_than(repo, before)}
-            )
-            after = repo.head()
-            if after is None or after == before:
-                return Made(None, said)
-            strange = tuple(changed_between(repo, wanted, after))
-            follow(repo, {*_changed(repo, before, after), *files})
-    return Made(after, said, strange)
+        environment = {**own, **_later_than(repo, ground)}
+        status, said = repo.git.run_as_person("commit", "--quiet", "--cleanup=whitespace", f"--message={message}", env=environment)
+    ours = _made_on(repo, ground) if status == 0 else None
+    if ours is None:
+        return Made(None, said)
+    follow(repo, {*_changed(repo, ground, ours), *files})
+    return Made(ours, said, tuple(changed_between(repo, wanted, ours)))
+
+
+def _made_on(repo: Repo, ground: str | None) -> str | None:
+    """The first commit on top of `ground`: ours, whatever a hook or a person put on it since."""
+    listed = repo.git.run("rev-list", "--first-parent", "HEAD", *([f"^{ground}"] if ground else [])).decode().split()
+    return listed[-1] if listed else None
 
 
 def take_back(repo: Repo, commit: str, before: str) -> None:
@@ -94,8 +99,11 @@ def _later_than(repo: Repo, commit: str | None) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _signals_deferred() -> Iterator[None]:
-    """Signals that ask to stop are remembered, and acted on at the end. What they do to git and its hooks is not changed."""
+def uninterrupted() -> Iterator[None]:
+    """Signals that ask to stop are remembered, and acted on at the end: a commit's outcome is noted before anything else happens.
+
+    What they do to git and its hooks is not changed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

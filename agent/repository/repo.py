@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,7 +69,16 @@ class Repo:
 
     def status(self) -> Status:
         """The state of HEAD, index and work tree, without looking into submodules."""
-        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty", "--no-renames")
+        return self._status("--untracked-files=normal")
+
+    def look(self) -> Status:
+        """As `status`, but with each untracked file that isn't ignored by itself, and none folded into its folder."""
+        told = self._status("--untracked-files=no")
+        out = self.git.run("ls-files", "-z", "--others", "--exclude-standard")
+        return replace(told, untracked=tuple(path for path in os.fsdecode(out).split("\0") if path))
+
+    def _status(self, untracked: str) -> Status:
+        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", untracked, "--ignore-submodules=dirty", "--no-renames")
         return read_status(os.fsdecode(out).split("\0"))
 
     def head(self) -> str | None:

@@ -82,8 +82,13 @@ def listing(paths: Iterable[str]) -> bytes:
 def keep(repo: Repo, ref: str, tree: str, base: str, message: str) -> str:
     """Point `ref` at a new commit of `tree` on top of `base`; gives the commit."""
     commit = repo.git.run("commit-tree", tree, "-p", base, "-m", message).decode().strip()
-    repo.git.run("update-ref", "--end-of-options", ref, commit)
+    point(repo, ref, commit)
     return commit
+
+
+def point(repo: Repo, ref: str, commit: str) -> None:
+    """Let `ref` keep `commit`."""
+    repo.git.run("update-ref", "--end-of-options", ref, commit)
 
 
 def rename(repo: Repo, old: str, new: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,11 +34,15 @@ _NO_ROOM = "The conversation no longer fits the model's window. Split the item: 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a session may use. `usd` counts only where the model's price is known; `seconds` of wall time."""
+    """What a session may use. `usd` counts only where the model's price is known; `seconds` of the session's clock.
+
+    `deadline` is a moment of `time.monotonic`, which goes on while a provider is waited for.
+    """
 
     calls: int
     usd: float
     seconds: float
+    deadline: float = math.inf
 
 
 class Loop:
@@ -111,6 +116,8 @@ class Loop:
             return "calls", f"The step used all {allowance.calls} model calls that it may make (limits.calls)."
         if self._clock() - self._began >= allowance.seconds:
             return "minutes", f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
+        if time.monotonic() >= allowance.deadline:
+            return "deadline", "The time of the run was over."
         if not self._conversation.fit(self._room()):
             return "window", _NO_ROOM
         price = self._model.price

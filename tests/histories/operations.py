@@ -74,7 +74,7 @@ def _commit_step(world: World, a: int, b: int, kind: str, *, here: bool) -> None
     else:
         writing = asked(step, item, report, report.usage, "scripted:x")
     write_memory(world.repo, writing.files)
-    made = commit_tree(world.repo, None, [*code, *(memory_path(world.repo, path) for path, _ in writing.files)], writing.message)
+    made = commit_tree(world.repo, world.repo.head(), None, [*code, *(memory_path(world.repo, path) for path, _ in writing.files)], writing.message)
     assert made.commit, made.said
     note = world.take_in()
     assert note == writing.name.path

@@ -11,7 +11,7 @@ from agent.domain.chat import Message, Request, ToolCall
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import Exit
 from agent.model import open_model
-from agent.model.errors import Kind, ModelError, Reason
+from agent.model.errors import Kind, ModelError
 from agent.model.protocol import Endpoint, Limits, Model, Price, Task
 from agent.model.recording import read_recording
 
@@ -89,12 +89,12 @@ def test_errors_and_broken_calls_can_be_recorded(tmp_path: Path) -> None:
     assert (cut.calls[0].args, cut.finish) == ('{"path": "a.py", "conten', "length")
 
 
-def test_the_end_of_a_recording_names_file_and_item(tmp_path: Path) -> None:
+def test_after_its_last_reply_a_recording_says_so_as_a_model_that_has_stopped_working(tmp_path: Path) -> None:
     asked = model(tmp_path, attempt=2)
     asked.complete(ASK)
-    error = failing(asked)
-    assert error.message == "the recording replies.yaml has no further reply for add-sub (attempt 2)"
-    assert (error.kind, error.reason, error.code) == (Kind.STOP, Reason.RECORDING, Exit.ERROR)
+    for _ in range(2):
+        said = asked.complete(ASK)
+        assert (said.text, said.calls, said.usage) == ("(the recording replies.yaml has no further reply)", (), NOTHING)
 
 
 def test_a_recording_without_the_item_says_so(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from agent.actions.preflight import recover
 from agent.actions.workbench import Workbench
+from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
 from agent.repository.repo import Repo, discover
 from tests.project import ADDS, Project, call, edit, finish, reply
@@ -239,3 +240,91 @@ def test_mode_and_line_ends_of_a_persons_copy_come_back_as_they_were(listed: Pro
     assert listed.agentctl("step").code == 4
     assert (listed.root / "doc.md").read_bytes() == b"doc\r\n"
     assert (listed.root / "doc.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_person_who_commits_while_our_hook_runs_keeps_that_commit(listed: Project) -> None:
+    person = "env -u GIT_INDEX_FILE git commit --quiet --no-verify --allow-empty -m 'a person was quicker'"
+    hook = listed.write(".git/hooks/pre-commit", f"#!/bin/sh\n[ -e .git/once ] && exit 0\ntouch .git/once\n{person}\n")
+    hook.chmod(0o755)
+    listed.record({ITEM: [[reply(ADDS, finish())]]})
+    listed.agentctl("step")
+    assert "a person was quicker" in listed.git("log", "--format=%s")
+    assert listed.status() == ""
+
+
+def test_an_item_that_is_added_while_a_person_commits_is_not_taken_for_theirs(listed: Project) -> None:
+    person = "env -u GIT_INDEX_FILE git commit --quiet --no-verify --allow-empty -m 'a person was quicker'"
+    hook = listed.write(".git/hooks/pre-commit", f"#!/bin/sh\n{person}\n")
+    hook.chmod(0o755)
+    ran = listed.agentctl("todo", "add", "Precious")
+    assert (ran.code, "added" in ran.out) == (1, False)
+    assert listed.status() == ""
+
+
+@pytest.mark.parametrize("command", ["git commit -q --amend -m mine", "git reset -q --hard HEAD~1"])
+def test_a_worker_that_rewrites_history_does_not_lose_a_commit(listed: Project, command: str) -> None:
+    listed.record({ITEM: [[reply(call("run", command=command), finish())]]})
+    before = listed.head()
+    assert listed.agentctl("step").code != 0
+    assert before in listed.git("log", "--format=%H").split()
+    assert listed.status() == ""
+
+
+def test_a_signal_after_the_commit_does_not_take_the_step_back(listed: Project) -> None:
+    hook = listed.write(".git/hooks/post-commit", "#!/bin/sh\nkill -TERM $(cat .git/agentctl/lock)\nsleep 0.3\n")
+    hook.chmod(0o755)
+    listed.record({ITEM: [[reply(ADDS, finish())]]})
+    ran = listed.process("step")
+    assert ran.code in (0, 143), ran.err
+    assert listed.agentctl("todo", "--json").json[0]["state"] == "done"
+    assert listed.status() == ""
+    assert listed.read("calc.py").endswith("a + b\n")
+
+
+def test_an_edit_that_a_person_stages_meanwhile_is_theirs(listed: Project) -> None:
+    bench = bench_in(listed)
+    listed.write("doc.md", "my edit\n")
+    listed.git("add", "doc.md")
+    bench.before_tool()
+    listed.write("calc.py", "by a command\n")
+    bench.after_tool()
+    assert listed.git("diff", "--name-only", "HEAD", bench.result("")).split() == ["calc.py"]
+    bench.put_back()
+    assert listed.status() == "M  doc.md\n"
+
+
+def test_a_tool_does_not_write_what_somebody_else_is_changing(listed: Project) -> None:
+    bench = bench_in(listed)
+    listed.write("doc.md", "my edit\n")
+    bench.before_tool()
+    with pytest.raises(AgentctlError, match=r"somebody else is changing doc\.md"):
+        bench.keep("doc.md")
+
+
+def test_what_a_killed_tool_had_staged_is_unstaged_when_it_is_picked_up(listed: Project) -> None:
+    bench = bench_in(listed)
+    bench.before_tool()
+    listed.write("new.txt", "new\n")
+    listed.git("add", "new.txt")
+    assert "the tree is put back" in recover(discover(listed.root))
+    assert listed.status() == ""
+
+
+def test_a_file_that_becomes_a_folder_lands_as_one(listed: Project) -> None:
+    command = "rm doc.md && mkdir doc.md && echo part > doc.md/one.md"
+    listed.record({ITEM: [[reply(ADDS, call("run", command=command), finish("doc.md/one.md is the doc now."))]]})
+    ran = listed.agentctl("step")
+    assert ran.code == 0, ran.err
+    assert listed.git("show", "HEAD:doc.md/one.md") == "part\n"
+    assert listed.status() == ""
+
+
+def test_a_branch_that_was_switched_while_checks_ran_gets_no_step(listed: Project, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    listed.write("check.sh", f'[ -e {again} ] && git switch -q -c other; touch {again}; grep -q "a + b" calc.py\n')
+    listed.commit("a check that switches")
+    listed.record({ITEM: [[reply(ADDS, finish())]]})
+    before = listed.head()
+    ran = listed.agentctl("step")
+    assert ran.code == 1
+    assert listed.git("rev-parse", "other").strip() == before
