@@ -36,22 +36,29 @@ _SESSION: tuple[tuple[str, ...], ...] = (
 def commands_page() -> str:
     """docs/commands.md: the help text of every command."""
     parts = ["# Commands\n\nMade from the help texts by `docs/generate.py`.\n"]
-    for name, command in _commands():
-        with click.Context(command, info_name=name, terminal_width=100) as context:
-            parts.append(f"## {name}\n\n```\n{command.get_help(context).rstrip()}\n```\n")
+    with _context(cli, "agentctl", None) as top:
+        parts += [_section(context) for context in (top, *_below(top))]
     return "\n".join(parts)
 
 
-def _commands() -> Iterator[tuple[str, click.Command]]:
-    yield "agentctl", cli
-    with click.Context(cli) as context:
-        for name in cli.list_commands(context):
-            command = cli.get_command(context, name)
-            if command is None:
-                continue
-            yield f"agentctl {name}", command
-            if isinstance(command, click.Group):
-                yield from ((f"agentctl {name} {sub}", command.commands[sub]) for sub in sorted(command.commands))
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    """A context as the command line makes it, 100 columns wide."""
+    return click.Context(command, parent=parent, info_name=name, terminal_width=100, **command.context_settings)
+
+
+def _below(context: click.Context) -> Iterator[click.Context]:
+    if not isinstance(context.command, click.Group):
+        return
+    for name in context.command.list_commands(context):
+        command = context.command.get_command(context, name)
+        if command is not None:
+            child = _context(command, name, context)
+            yield child
+            yield from _below(child)
+
+
+def _section(context: click.Context) -> str:
+    return f"## {context.command_path}\n\n```\n{context.get_help().rstrip()}\n```\n"
 
 
 def session() -> str:
