@@ -89,7 +89,7 @@ class Workbench:
         """Called before a tool that may change the tree: what changed since the last look is not the step's."""
         now = self.repo.look()
         seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
-        strangers = [path for path in now.untracked if path not in seen and not self._known(path)]
+        strangers = self._fresh(path for path in now.untracked if path not in seen)
         theirs = self._theirs(now)
         entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs))
         self._note(replace(entry, running=True, head=now.head, staged=now.staged))
@@ -121,7 +121,7 @@ class Workbench:
         if staged:
             self.repo.unstage(snapshot.listing(staged))
             now = self.repo.look()
-        made = [path for path in self._appeared(now) if path not in self.entry.made]
+        made = self._appeared(now)
         self._seen = now
         if made:
             self._note(replace(self.entry, made=(*self.entry.made, *made)))
@@ -130,14 +130,15 @@ class Workbench:
         if now.branch != self.entry.branch:
             raise AgentctlError(f"another branch was checked out during the step ({now.branch or 'none'})", f"git switch {self.entry.branch}")
 
-    def _known(self, path: str) -> bool:
-        """Whether an untracked path is the person's, by itself or by a folder above it."""
+    def _fresh(self, paths: Iterable[str]) -> list[str]:
+        """Those of the untracked `paths` that aren't the person's, by themselves or by a folder above them."""
         untracked = set(self.entry.untracked)
-        return path in untracked or any(f"{folder}/" in untracked for folder in _parents(path))
+        return [path for path in paths if path not in untracked and not any(f"{folder}/" in untracked for folder in _parents(path))]
 
     def _appeared(self, now: Status) -> list[str]:
-        """Untracked files that are neither the person's nor written by a tool."""
-        return [path for path in now.untracked if not self._known(path) and path not in self.entry.originals]
+        """Untracked files that are new: neither the person's, nor written by a tool, nor noticed before."""
+        told = {*self.entry.originals, *self.entry.made}
+        return [path for path in self._fresh(now.untracked) if path not in told]
 
     def after_checks(self) -> list[str]:
         """Called after checks: what they left behind is not the step's, and new files land only where the note names them.
@@ -145,7 +146,7 @@ class Workbench:
         Gives the tracked files that changed meanwhile, by a check's doing or a person's.
         """
         now = self.repo.look()
-        left = [path for path in self._appeared(now) if path not in self.entry.made]
+        left = self._appeared(now)
         self._noise.update(left)
         changed = self._theirs(now)
         self._note(replace(self.entry, untracked=(*self.entry.untracked, *left), theirs=(*self.entry.theirs, *changed)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -328,3 +329,17 @@ def test_a_branch_that_was_switched_while_checks_ran_gets_no_step(listed: Projec
     ran = listed.agentctl("step")
     assert ran.code == 1
     assert listed.git("rev-parse", "other").strip() == before
+
+
+def test_twenty_thousand_untracked_files_cost_no_more_than_reading_their_names(listed: Project) -> None:
+    for number in range(200):
+        listed.write(f"src/d{number}/tracked.py", "x\n")
+    listed.commit("folders")
+    for number in range(20_000):
+        (listed.root / f"src/d{number % 200}/u{number}").touch()
+    bench = bench_in(listed)
+    began = time.process_time()
+    bench.before_tool()
+    bench.after_tool()
+    assert time.process_time() - began < 5
+    assert bench.unclaimed("") == []
