@@ -29,3 +29,6 @@ class AgentctlError(Exception):
         self.message = message
         self.hint = hint
         self.code = code
+
+    def __str__(self) -> str:
+        return self.message

@@ -70,22 +70,30 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
     """
     with locked(repo.private):
         told = recover(repo)
-        head = _ready(repo)
-        known = _known(repo, head)
-        found = named(known, steps)
-        wanted = tuple(record for record in found if not record.undone)
-        already = tuple(record for record in found if record.undone)
-        if not wanted:
-            return Undone(None, already=already, recovered=told)
-        commits = commits_of(known, wanted)
-        tree = _tree_without(known, commits, wanted, head)
-        changes = changes_between(repo, head, tree)
-        _refuse_in_the_way(repo, changes)
-        message = undo_message([(one, _subject(repo, one)) for one in commits], safe(because))
-        with uninterrupted():
-            commit = _land(repo, changes, tree, message)
-        gone = _items_in(repo, [change.path for change in changes if change.kind == "deleted"])
-        return Undone(commit, tuple(record.name for record in wanted), already, _open_again(known, wanted, gone), gone, told)
+        try:
+            return _undo(repo, steps, because, told)
+        except AgentctlError as error:
+            error.message = f"{told}; {error.message}" if told else error.message  # that happened, whatever comes of the undo
+            raise
+
+
+def _undo(repo: Repo, steps: Sequence[str], because: str, told: str) -> Undone:
+    head = _ready(repo)
+    known = _known(repo, head)
+    found = named(known, steps)
+    wanted = tuple(record for record in found if not record.undone)
+    already = tuple(record for record in found if record.undone)
+    if not wanted:
+        return Undone(None, already=already, recovered=told)
+    commits = commits_of(known, wanted)
+    tree = _tree_without(known, commits, wanted, head)
+    changes = changes_between(repo, head, tree)
+    _refuse_in_the_way(repo, changes)
+    message = undo_message([(one, _subject(repo, one)) for one in commits], safe(because))
+    with uninterrupted():
+        commit = _land(repo, changes, tree, message)
+    gone = _items_in(repo, [change.path for change in changes if change.kind == "deleted"])
+    return Undone(commit, tuple(record.name for record in wanted), already, _open_again(known, wanted, gone), gone, told)
 
 
 def _ready(repo: Repo) -> str:

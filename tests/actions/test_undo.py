@@ -471,6 +471,13 @@ def test_what_a_crash_left_is_picked_up_first(work: Work) -> None:
     assert work.read("calc.py").endswith("a - b\n")
 
 
+def test_what_was_picked_up_is_told_even_when_the_undo_fails(work: Work) -> None:
+    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", running=True))
+    work.write({"calc.py": "half\n"})
+    with pytest.raises(AgentctlError, match="died during 2026-11-29-150000-add-sub"):
+        work.undo("no-such-item")
+
+
 def test_line_ends_and_modes_come_back_as_they_were(work: Work) -> None:
     work.commit({"dos.txt": "one\r\ntwo\r\n", "run.sh": "echo\n"}, "more")
     (work.top / "run.sh").chmod(0o755)
