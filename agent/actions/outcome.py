@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.domain.fingerprint import keep_all_apart
@@ -57,12 +57,8 @@ def _safe_note(note: Note) -> Note:
     return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked)
 
 
-def clean(report: Report, environment: Mapping[str, str]) -> Report:
-    """The report with every key of `environment`, and whatever else looks like one, taken out of its texts."""
-
-    def safe(text: str) -> str:
-        return redact(text, environment)
-
+def clean(report: Report) -> Report:
+    """The report with all its texts `safe`."""
     return replace(
         report,
         note=safe(report.note),

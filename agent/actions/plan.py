@@ -148,7 +148,7 @@ def _session(scene: Scene, step: StepId, model: Model, listen: Listener) -> Repo
         checkpoint=lambda: None,
         listen=listen,
     )
-    report = clean(loop.work(None), os.environ)
+    report = clean(loop.work(None))
     return replace(report, usage=replace(report.usage, seconds=time.monotonic() - began))
 
 

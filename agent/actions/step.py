@@ -161,7 +161,7 @@ class _Step:
         claimed: Report | None = None
         said: str | None = None
         while True:
-            report = clean(session.work(said), os.environ)
+            report = clean(session.work(said))
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
             if report.ending is Ending.LIMIT and report.limit in self.bound:

@@ -18,7 +18,6 @@ _STATEMENT = re.compile(
 )
 _TOKENS = re.compile(r"(\d+) in, (\d+) cached, (\d+) out")
 _COST = re.compile(r"(?:(\d+\.\d+)|unknown) USD")
-_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _REVERT_LINE = re.compile(r"^\s*(?:This reverts commit .*|reversing\s+changes made to .*|Revert \".*\")$", re.MULTILINE)
 _SUBJECT = 72
 
@@ -107,11 +106,6 @@ def _with(told: Told, key: str, value: str) -> Told:
 def steps_in(message: str) -> tuple[StepId, ...]:
     """The ids of all steps whose trailer stands anywhere in `message`."""
     return tuple(told.step for told in told_in(message))
-
-
-def reverted_commits(message: str) -> tuple[str, ...]:
-    """The commits that `message` says it reverts."""
-    return tuple(_REVERTS.findall(message))
 
 
 def reason_of(message: str) -> str:

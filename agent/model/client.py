@@ -20,7 +20,7 @@ from agent.domain.chat import Reply, Request
 from agent.domain.redact import redact
 from agent.model import price, wire
 from agent.model.errors import Facts, Origin, error_for
-from agent.model.protocol import Endpoint, Limits, Model, Price, Task
+from agent.model.protocol import Closing, Endpoint, Limits, Model, Price, Task
 
 CALL_LIMIT = 600.0
 """Seconds that one call may take."""
@@ -194,7 +194,7 @@ def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes
     return process.stdin, process.stdout, process.stderr
 
 
-class ClientModel:
+class ClientModel(Closing):
     """A model reached through `child`. `limit` in seconds for one call."""
 
     def __init__(self, name: str, endpoint: Endpoint, child: Child, *, limit: float = CALL_LIMIT) -> None:
@@ -202,12 +202,6 @@ class ClientModel:
         self._endpoint = endpoint
         self._child = child
         self._limit = limit
-
-    def __enter__(self) -> Model:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
     @property
     def name(self) -> str:

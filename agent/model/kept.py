@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
 
 from agent.model import opener_for
 from agent.model.client import Child, ClientModel, open_client
-from agent.model.protocol import Endpoint, Model, Task
+from agent.model.protocol import Closing, Endpoint, Model, Task
 
 
-class KeptModels:
+class KeptModels(Closing):
     """Opens models as `open_model` does, but all that litellm reaches share one process, which ends with `close`."""
 
     def __init__(self, endpoint: Endpoint, root: Path) -> None:
         self._endpoint = endpoint
         self._root = root
         self._child: Child | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
     def open(self, name: str, task: Task) -> Model:
         """The model called `name`; closing it leaves the process for the next one."""

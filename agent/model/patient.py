@@ -11,7 +11,7 @@ from agent.domain.chat import Reply, Request
 from agent.domain.events import Listener, Waiting
 from agent.domain.usage import NOTHING
 from agent.model.errors import Kind, ModelError, Reason
-from agent.model.protocol import Limits, Model, Price
+from agent.model.protocol import Closing, Limits, Model, Price
 
 _FIRST, _LONGEST = 2.0, 300.0  # seconds; each wait is twice the one before, up to the longest
 
@@ -48,19 +48,13 @@ class Patience:
         return True
 
 
-class PatientModel:
+class PatientModel(Closing):
     """`model`, asked again after a wait when a call failed for a reason that passes. A wait is neither an attempt nor an answer."""
 
     def __init__(self, model: Model, patience: Patience, listen: Listener) -> None:
         self._model = model
         self._patience = patience
         self._listen = listen
-
-    def __enter__(self) -> Model:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
     @property
     def name(self) -> str:

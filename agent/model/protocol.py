@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from agent.domain.chat import Reply, Request
 
@@ -41,6 +42,20 @@ class Endpoint:
 
     api_base: str | None = None
     key_env: str | None = None
+
+
+class Closing(ABC):
+    """What leaving a `with` block closes."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is open. May be called twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
 
 
 class Model(AbstractContextManager["Model"], Protocol):

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.domain.chat import Reply, Request
 from agent.domain.usage import NOTHING
 from agent.model.errors import CODES, ModelError, Reason
-from agent.model.protocol import Endpoint, Limits, Model, Price, Task
+from agent.model.protocol import Closing, Endpoint, Limits, Model, Price, Task
 from agent.model.recording import ANY, Attempts, Failure, Recording, read_recording, unreadable
 
 PLAN = "plan"
@@ -20,7 +20,7 @@ def open_scripted(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> M
     return ScriptedModel(name, task, shown, read_recording(root / Path(shown).expanduser(), shown))
 
 
-class ScriptedModel:
+class ScriptedModel(Closing):
     """Gives the replies of one attempt, in order; after the last one it only says so, as a model that has stopped working does."""
 
     def __init__(self, name: str, task: Task, shown: str, recording: Recording) -> None:
@@ -31,12 +31,6 @@ class ScriptedModel:
         attempts = _attempts(recording, task.topic)
         self._entries = iter(attempts[min(task.attempt, len(attempts)) - 1] if attempts else ())
         self._known = bool(attempts)
-
-    def __enter__(self) -> Model:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
     @property
     def name(self) -> str:
