@@ -21,6 +21,14 @@ def write_whole(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def write_hint(path: Path, data: bytes) -> None:
+    """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what is worth nothing after a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
 def append_line(path: Path, line: str) -> None:
     """Add one line to `path` and return when it is on disk. A torn last line of an earlier crash is closed off first."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,23 +17,25 @@ RANK = {
     "cli": 5,
     "render": 4,
     "actions": 3,
-    **dict.fromkeys(("worker", "gate", "store", "ledger", "journal", "lock", "personal"), 2),
+    **dict.fromkeys(("worker", "gate", "store", "ledger", "journal", "heartbeat", "lock", "personal"), 2),
     **dict.fromkeys(("repository", "model"), 1),
     "domain": 0,
-    **dict.fromkeys(("errors", "durable", "hidden", "templates", "__version__", "agent"), -1),
+    **dict.fromkeys(("errors", "boot", "durable", "hidden", "notify", "templates", "__version__", "agent"), -1),
 }
 SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one place that starts commands
 
 GIT = "only agent/repository runs git"
 NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
+SOCKETS = "only agent/model reaches the network, and agent/notify the service manager"
 PROCESSES = "only the worker's shell and the model's client start other programs"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
 ONLY_IN = {
     **dict.fromkeys(("git", "gitdb"), (GIT, ("agent/repository/",))),
     **dict.fromkeys(
-        ("litellm", "tiktoken", "openai", "httpx", "requests", "aiohttp", "socket", "ssl", "http", "urllib.request", "ftplib", "smtplib"),
+        ("litellm", "tiktoken", "openai", "httpx", "requests", "aiohttp", "ssl", "http", "urllib.request", "ftplib", "smtplib"),
         (NETWORK, ("agent/model/",)),
     ),
+    "socket": (SOCKETS, ("agent/model/", "agent/notify.py")),
     **dict.fromkeys(("subprocess", "pty"), (PROCESSES, ("agent/worker/shell.py", "agent/model/client.py"))),
     **dict.fromkeys(("multiprocessing", "asyncio"), (PROCESSES, ())),
 }

@@ -7,9 +7,10 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from agent.domain.events import CheckEnded, Listener
+from agent.domain.events import CheckEnded, Event, Listener
 from agent.durable import write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
@@ -82,8 +83,7 @@ def _read(repo: Repo) -> dict[str, dict[str, bool]]:
 def told_as_before(listen: Listener) -> Listener:
     """A listener for checks on the base commit: they are no verdict on the step."""
 
-    def tell(event: object) -> None:
-        if isinstance(event, CheckEnded):
-            listen(CheckEnded(event.command, event.ok, f"before the step: {event.summary}", event.seconds))
+    def tell(event: Event) -> None:
+        listen(replace(event, summary=f"before the step: {event.summary}") if isinstance(event, CheckEnded) else event)
 
     return tell

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
+from agent.actions.life import Life, life
 from agent.actions.scene import Scene
 from agent.actions.spending import all_spending, grouped, total
 from agent.domain.memory import Record
@@ -58,26 +60,29 @@ def _gist(note: Note) -> str:
 
 @dataclass(frozen=True)
 class Where:
-    """What `status` says. `running` is the process at work in this work tree, `undone` the last step that was taken back."""
+    """What `status` says. `running` is the process that holds the lock of this work tree, `undone` the last step that was taken back."""
 
     counts: dict[State, int]
     following: Item | None
     letter: tuple[NoteName, Note] | None
     running: int | None
+    life: Life | None
     spent: Usage
     undone: Record | None
     blocked: tuple[Row, ...]
 
 
-def where(scene: Scene) -> Where:
-    """Where it stands at the scene's commit."""
+def where(scene: Scene, now: datetime) -> Where:
+    """Where it stands at the scene's commit, and what is at work here `now`."""
+    running = holder(scene.repo.private)
     listed = rows(scene)
     undone = [record for record in scene.history.records if record.undone and record.name.outcome is Outcome.DONE]
     return Where(
         counts={state: sum(1 for row in listed if row.standing.state is state) for state in State},
         following=next((row.item for row in listed if row.is_next), None),
         letter=scene.letter,
-        running=holder(scene.repo.private),
+        running=running,
+        life=life(scene.repo.private, running, now),
         spent=total(all_spending(scene)),
         undone=undone[-1] if undone else None,
         blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),

@@ -17,7 +17,7 @@ from agent.domain.adding import in_sequence
 from agent.domain.change import GITLINK
 from agent.domain.checklist import read_checklist
 from agent.domain.each import items_for
-from agent.domain.events import Listener, Phase
+from agent.domain.events import Listener, Phase, StepBegan
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id, slug_with_tail
 from agent.domain.note import Note
 from agent.domain.text import one_line, plain
@@ -108,6 +108,7 @@ def plan_with_model(
         name = model_name(scene.memory.config.model)
         step = next_step_id(PLAN, now, scene.latest)
         with closing(open_model(name, Task(PLAN, _attempts(scene) + 1))) as model:
+            listen(StepBegan(str(step), PLAN, model.name))
             report = _session(scene, step, model, listen)
             if repo.status().branch != branch:
                 raise AgentctlError("another branch was checked out while the plan was made", f"git switch {branch}, and plan again")

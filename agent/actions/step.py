@@ -18,7 +18,7 @@ from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import Scene, brief_for, choose, open_scene
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
-from agent.domain.events import Listener, Phase
+from agent.domain.events import Listener, Phase, StepBegan
 from agent.domain.message import steps_in
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id
 from agent.domain.note import Note
@@ -95,6 +95,7 @@ def take_step(
         with closing(open_model(name, Task(item.id, len(scene.history.attempts_at(item.id)) + 1))) as model:
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), entry)
+            listen(StepBegan(str(step), item.id, model.name))
             try:
                 return _Step(scene, item, step, model, bench, listen).take(bounds)
             except BaseException as stop:

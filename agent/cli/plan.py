@@ -13,10 +13,10 @@ from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
 from agent.cli.common import here, now, repository, with_no_commit
 from agent.cli.models import model_chooser, model_opener, with_model
+from agent.cli.telling import telling
 from agent.domain.todo import ALLOWED, Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
-from agent.render.progress import watching
 from agent.repository.repo import Repo
 from agent.worker.protocol import Ending
 
@@ -63,7 +63,7 @@ def plan(
     else:
         gc.enable()
         hide_own_memory()
-        with watching(sys.stderr) as listen:
+        with telling(repo) as listen:
             result = plan_with_model(
                 repo,
                 model_name=model_chooser(model),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -16,11 +15,11 @@ from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.models import endpoint_for, model_chooser, with_model
+from agent.cli.telling import telling
 from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
 from agent.model.patient import Patience
 from agent.render import data, text
-from agent.render.progress import watching
 
 _PATIENCE = 8 * 3600.0
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -75,7 +74,7 @@ def run(
         if not as_json:
             click.echo(text.step_text(result))
 
-    with KeptModels(endpoint_for(api_base, key_env), repo.root) as models, watching(sys.stderr) as listen:
+    with KeptModels(endpoint_for(api_base, key_env), repo.root) as models, telling(repo) as listen:
         result = go_on(
             repo,
             bounds,

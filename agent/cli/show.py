@@ -7,7 +7,7 @@ import click
 from agent.actions.overview import cost as cost_of
 from agent.actions.overview import log_lines, where
 from agent.actions.scene import Scene, brief_for, choose, find_item, open_scene
-from agent.cli.common import print_json, repository, with_json
+from agent.cli.common import now, print_json, repository, with_json
 from agent.domain.brief import Brief
 from agent.domain.todo import Item
 from agent.render import data, text
@@ -22,7 +22,7 @@ def status(as_json: bool) -> None:
     from agent.actions.findings.landed import mismatches
 
     scene = open_scene(repository())
-    found = where(scene)
+    found = where(scene, now())
     if as_json:
         print_json(data.status_data(found))
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 
 import click
 
@@ -11,10 +10,10 @@ from agent.actions.scene import brief_for, choose, open_scene
 from agent.actions.step import take_step
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.models import model_chooser, model_opener, with_model
+from agent.cli.telling import telling
 from agent.errors import Exit
 from agent.hidden import hide_own_memory
 from agent.render import data, text
-from agent.render.progress import watching
 from agent.repository.repo import Repo
 
 
@@ -38,7 +37,7 @@ def step(item: str | None, dry_run: bool, model: str | None, api_base: str | Non
         return _show(repo, item, model)
     gc.enable()
     hide_own_memory()
-    with watching(sys.stderr) as listen:
+    with telling(repo) as listen:
         result = take_step(repo, item, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now())
     if as_json:
         print_json(data.step_data(result))

@@ -9,11 +9,28 @@ from agent.domain.usage import Usage
 
 
 @dataclass(frozen=True)
+class StepBegan:
+    """A step (or a planning session) has the lock, an item and a model; what follows is about it."""
+
+    step: str
+    item: str
+    model: str
+
+
+@dataclass(frozen=True)
 class Phase:
     """A new phase of the step began, such as "brief", "work", "gate" or "commit"."""
 
     name: str
     detail: str = ""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The model is asked for the `number`th time in this step; whatever happens, that is over within `limit` seconds."""
+
+    number: int
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -34,10 +51,11 @@ class Said:
 
 @dataclass(frozen=True)
 class ToolBegan:
-    """A tool call is about to run; `brief` is one line about it, safe to show."""
+    """A tool call is about to run; `brief` is one line about it, safe to show. It is over within `limit` seconds."""
 
     tool: str
     brief: str
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,14 @@ class ToolEnded:
     ok: bool
     result: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class CheckBegan:
+    """A check is about to run, for at most `limit` seconds."""
+
+    command: str
+    limit: float
 
 
 @dataclass(frozen=True)
@@ -68,9 +94,19 @@ class Waiting:
     why: str
 
 
-Event = Phase | Called | Said | ToolBegan | ToolEnded | CheckEnded | Waiting
+Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting
 Listener = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
     """The listener of whoever doesn't watch."""
+
+
+def all_of(*listeners: Listener) -> Listener:
+    """A listener that tells all `listeners`, in their order."""
+
+    def tell(event: Event) -> None:
+        for listen in listeners:
+            listen(event)
+
+    return tell

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.domain.events import CheckEnded, Listener
+from agent.domain.events import CheckBegan, CheckEnded, Listener
 from agent.domain.output import fold_output
 from agent.domain.redact import redact
 from agent.domain.text import one_line
@@ -24,7 +24,7 @@ _NO_MODULE = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILIN
 
 
 def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: Listener) -> tuple[CheckResult, ...]:
-    """Run `commands` in `root`, in order, at most `timeout` seconds each, and tell `listen` of each as it ends.
+    """Run `commands` in `root`, in order, at most `timeout` seconds each, and tell `listen` of each as it begins and ends.
 
     A red check doesn't keep the next ones from running, so that all that is wrong is known at once; after one that timed
     out or whose program is missing the rest are left out. A check that started a test runner without a single test
@@ -33,6 +33,7 @@ def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: L
     environment = clean_environment(os.environ)
     results: list[CheckResult] = []
     for command in commands:
+        listen(CheckBegan(command, timeout))
         completed = run_command(command, cwd=root, env=environment, timeout=timeout)
         result = _judge(command, completed, timeout)
         results.append(result)

@@ -29,6 +29,9 @@ START_LIMIT = 180.0
 """Seconds that the process may take to import litellm: 4 of CPU, more on a busy or cold machine."""
 
 _GRACE = 10.0  # seconds beyond the call's own limit, which the process keeps itself unless it hangs
+LONGEST_CALL = START_LIMIT + CALL_LIMIT + _GRACE
+"""Seconds after which a call is over, whatever hangs."""
+
 _CHATTER = 8_192  # bytes of what libraries printed, kept for the message about a crash
 
 # -P and this instead of -m: the folder where agentctl was started, a stranger's repository, must not be on the path of the process that holds the keys.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent.actions.life import Life
 from agent.actions.overview import Cost, Line, Row, Where
 from agent.domain.brief import Brief
+from agent.domain.pulse import time_text
 from agent.domain.todo import State
 from agent.domain.usage import Usage
 
@@ -26,7 +28,27 @@ def status_data(where: Where) -> dict[str, Any]:
         "next": where.following.id if where.following else None,
         "letter": str(where.letter[0].step) if where.letter else None,
         "running": where.running,
+        "heartbeat": _life_data(where.life) if where.life else None,
         "spent": usage_data(where.spent),
+    }
+
+
+def _life_data(life: Life) -> dict[str, Any]:
+    pulse = life.pulse
+    return {
+        "pid": pulse.pid,
+        "state": life.alive.value,
+        "why": life.why,
+        "step": pulse.step,
+        "item": pulse.item,
+        "phase": pulse.phase,
+        "doing": pulse.doing,
+        "since": time_text(pulse.since),
+        "limit": pulse.limit,
+        "calls": pulse.calls,
+        "last_call": time_text(pulse.called) if pulse.called else None,
+        "usd": pulse.usd,
+        "told": time_text(pulse.told),
     }
 
 

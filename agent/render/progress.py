@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import IO
 
-from agent.domain.events import Called, CheckEnded, Event, Listener, Phase, Said, ToolBegan, ToolEnded, Waiting
+from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Listener, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
@@ -28,7 +28,7 @@ def line_of(event: Event) -> str:
             return f"  {'passed' if ok else 'FAILED'} {one_line(command, 60)}: {one_line(summary, _WIDTH)}"
         case Waiting(seconds, why):
             return f"  waiting {seconds:.0f} s: {one_line(why, _WIDTH)}"
-        case ToolBegan() | ToolEnded() | Called():
+        case StepBegan() | Asking() | Called() | ToolBegan() | ToolEnded() | CheckBegan():
             return ""
 
 
@@ -116,16 +116,18 @@ class _State:
     def see(self, event: Event) -> None:
         match event:
             case Phase(name, _):
-                self._doing = "waiting for the model" if name == "work" else name
+                self._doing = name
+            case Asking():
+                self._doing = "waiting for the model"
             case ToolBegan(tool, brief):
                 self._doing = f"{tool} {brief}"
-            case ToolEnded():
-                self._doing = "waiting for the model"
+            case CheckBegan(command):
+                self._doing = command
             case Called(number, _, spent):
                 self._calls, self._spent = number, spent
             case Waiting():
                 self._doing = "waiting for the provider"
-            case Said() | CheckEnded():
+            case StepBegan() | Said() | ToolEnded() | CheckEnded():
                 pass
 
     def __rich__(self) -> str:

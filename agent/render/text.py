@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from agent.actions.life import Alive
 from agent.actions.overview import Cost, Line, Row, Where
 from agent.domain.message import reason_of
 from agent.domain.names import NoteName, Outcome
@@ -82,11 +83,25 @@ def status_text(where: Where, mismatches: list[str]) -> str:
     if where.undone:
         why = f": {one_line(reason_of(where.undone.undone_by.message), 300)}" if where.undone.undone_by else ""
         facts.append([("undone", "dim"), (f"{where.undone.name.step}{why}", "")])
-    if where.running is not None:
-        facts.append([("running", "dim"), (f"process {where.running}", "")])
+    facts += _life_facts(where)
     facts.append([("spent", "dim"), (usage_text(where.spent), "")])
     facts += [[("mismatch", "red"), (text, "")] for text in mismatches]
     return columns(facts, indent="")
+
+
+_COLOUR_OF_LIFE = {Alive.WORKING: "", Alive.WAITING: "", Alive.STUCK: "red", Alive.DEAD: "red"}
+
+
+def _life_facts(where: Where) -> list[list[Cell]]:
+    if where.life is None:
+        return [] if where.running is None else [[("running", "dim"), (f"process {where.running}", "")]]
+    life, pulse = where.life, where.life.pulse
+    doing = " · ".join(part for part in (pulse.item, pulse.phase, pulse.doing) if part)
+    last = f", last call {pulse.called:%H:%M}" if pulse.called else ""
+    facts: list[list[Cell]] = [[(life.alive.value, "dim"), (f"process {pulse.pid}: {doing}, since {pulse.since:%Y-%m-%d %H:%M} UTC{last}", "")]]
+    if life.why:
+        facts.append([("", ""), (f"{life.why}: {life.mend}", _COLOUR_OF_LIFE[life.alive])])
+    return facts
 
 
 def usage_text(usage: Usage) -> str:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief
 from agent.domain.chat import Reply, Request, ToolCall
-from agent.domain.events import Called, Listener, Said, ToolBegan, ToolEnded
+from agent.domain.events import Asking, Called, Listener, Said, ToolBegan, ToolEnded
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
+from agent.model.client import LONGEST_CALL
 from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Model, Price
 from agent.worker.conversation import Conversation
 from agent.worker.protocol import Ending, Report
-from agent.worker.tools.base import Desk, Result, Tool, perform, prepare
+from agent.worker.tools.base import LONGEST_TOOL, Desk, Result, Tool, perform, prepare
 
 _MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
 _UNKNOWN, _MARGIN = 1.3, 1.05  # how much too low the estimate of a request may be: before any usage was reported, and after
@@ -148,6 +149,7 @@ class Loop:
         """One model call; None where the reply was no use and the model was told so. Whatever it cost is charged."""
         self._calls += 1
         sent = self._sent()
+        self._listen(Asking(self._calls, LONGEST_CALL))
         try:
             reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens()))
         except ModelError as error:
@@ -201,7 +203,7 @@ class Loop:
             self._listen(ToolEnded(call.name, ok=False, result=ready.shown, seconds=0.0))
             self._conversation.answered(call, ready.text)
             return False
-        self._listen(ToolBegan(call.name, ready.tool.brief(ready.args)))
+        self._listen(ToolBegan(call.name, ready.tool.brief(ready.args), LONGEST_TOOL))
         if call.name in self._changing:
             self._before()
         began = time.monotonic()

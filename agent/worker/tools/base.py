@@ -17,6 +17,9 @@ from agent.worker.protocol import Ending, Proposed, Remembered
 from agent.worker.shell import clean_environment
 from agent.worker.workspace import Workspace
 
+LONGEST_TOOL = 600
+"""Seconds that a tool may take at most."""
+
 Args = Mapping[str, object]
 _HALF_OR_NUL = re.compile("[\0\ud800-\udfff]")
 _KINDS: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}

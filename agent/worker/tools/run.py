@@ -6,10 +6,9 @@ from agent.domain.chat import ToolSpec
 from agent.domain.output import fold_output
 from agent.domain.text import one_line
 from agent.worker.shell import Completed, run_command
-from agent.worker.tools.base import TEXT, Args, Desk, Result, number, required_text, schema, text
+from agent.worker.tools.base import LONGEST_TOOL, TEXT, Args, Desk, Result, number, required_text, schema, text
 
 _TIMEOUT = 120
-_LONGEST = 600
 _CHARACTERS = 8000
 _COMMAND = 100_000
 
@@ -21,7 +20,7 @@ class Run:
         "run",
         f"Run a shell command in the root folder, without input or terminal; background processes end with it. timeout: seconds, default {_TIMEOUT}. "
         "Move and delete files with it (mv, rm). Don't commit: agentctl does.",
-        schema({"command": TEXT}, {"timeout": {"type": "integer", "minimum": 1, "maximum": _LONGEST}}),
+        schema({"command": TEXT}, {"timeout": {"type": "integer", "minimum": 1, "maximum": LONGEST_TOOL}}),
     )
 
     def brief(self, args: Args) -> str:
@@ -37,5 +36,5 @@ class Run:
 
 def _head(done: Completed, timeout: int) -> str:
     if done.timed_out:
-        return f"Ended after {timeout} s, its time limit, with all it started. `timeout` may be at most {_LONGEST}."
+        return f"Ended after {timeout} s, its time limit, with all it started. `timeout` may be at most {LONGEST_TOOL}."
     return f"exit code {done.code} after {done.seconds:.1f} s"

@@ -1,0 +1,96 @@
+"""Where a process stands: what it is doing, since when, and how long that may take. Each event moves it on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+
+from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
+
+BETWEEN = 600.0
+"""Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
+
+_GRACE = 60.0  # seconds beyond a command's own limit, to end it and all that it started on a busy machine
+_HOOKS = 3600.0  # seconds; a repository's own hooks may run all its tests at a commit
+_LONG = {"commit": _HOOKS, "put back": _HOOKS}
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """Of process `pid` on the machine's start `boot`. Times are UTC; `doing` began at `since`, and is over within `limit` seconds unless it hangs.
+
+    `asking` is what the last model call may take; `called` is when the last model call ended, `calls` how many the step has made, `usd` what it has spent (None: unknown); `told` is when this was written.
+    """
+
+    pid: int
+    boot: str
+    since: datetime
+    told: datetime
+    step: str = ""
+    item: str = ""
+    phase: str = "starting"
+    doing: str = ""
+    limit: float = BETWEEN
+    asking: float = BETWEEN
+    calls: int = 0
+    called: datetime | None = None
+    usd: float | None = 0.0
+
+
+def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:
+    """`pulse` after `event`, which happened at `now`. What an event says is safe to show."""
+    own = replace(pulse, since=now, told=now, limit=BETWEEN)
+    match event:
+        case StepBegan(step, item, _):
+            own = replace(own, step=step, item=item, phase="begin", doing="", calls=0, called=None, usd=0.0)
+        case Phase(name, _):
+            own = replace(own, phase=name, doing="", limit=_LONG.get(name, BETWEEN))
+        case Asking(number, limit):
+            own = replace(own, doing=f"model call {number}", limit=limit, asking=limit)
+        case Called(number, _, spent):
+            own = replace(own, doing="", calls=number, called=now, usd=spent.usd)
+        case ToolBegan(tool, brief, limit):
+            own = replace(own, doing=f"{tool} {brief}".strip(), limit=limit + _GRACE)
+        case CheckBegan(command, limit):
+            own = replace(own, doing=command, limit=limit + _GRACE)
+        case Waiting(seconds, why):  # and then it asks again
+            own = replace(own, doing=f"waiting {seconds:.0f} s: {why}", limit=seconds + pulse.asking)
+        case ToolEnded() | CheckEnded():
+            own = replace(own, doing="")
+        case Said():
+            pass
+    return own
+
+
+def overdue(pulse: Pulse, now: datetime) -> bool:
+    """Whether what `pulse` is doing takes longer than it can without hanging."""
+    return (now - pulse.since).total_seconds() > pulse.limit
+
+
+def render_pulse(pulse: Pulse) -> str:
+    """One JSON object."""
+    return json.dumps(asdict(pulse), default=_text, ensure_ascii=False)
+
+
+def parse_pulse(text: str) -> Pulse:
+    """What `render_pulse` wrote. Raises ValueError, KeyError or TypeError for anything else."""
+    stored = json.loads(text)
+    called = stored["called"]
+    times = {"since": _when(stored["since"]), "told": _when(stored["told"]), "called": _when(called) if called else None}
+    return Pulse(**{**stored, **times})
+
+
+def time_text(when: datetime) -> str:
+    """RFC 3339, in UTC, to the second."""
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _text(when: object) -> str:
+    if not isinstance(when, datetime):
+        raise TypeError(when)
+    return time_text(when)
+
+
+def _when(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
