@@ -186,7 +186,8 @@ class Child:
         status = process.wait()
         how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         last = self._safe(self._chatter.decode("utf-8", "replace")).strip().splitlines()
-        return ChildError(Facts(Origin.INSIDE, f"its process ended ({how})" + (f": {last[-1]}" if last else "")))
+        origin = Origin.DIED if self._ready or status < 0 else Origin.INSIDE  # what ends by itself before it is ready will do so again
+        return ChildError(Facts(origin, f"its process ended ({how})" + (f": {last[-1]}" if last else "")))
 
     def _safe(self, text: str) -> str:
         return redact(text, self._env)

@@ -6,6 +6,7 @@ So the table reads facts: whether anything answered, the HTTP status, the provid
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     RATE = "rate"
     OVERLOADED = "overloaded"
+    GARBLED = "garbled"
+    DIED = "died"
     RECORDING = "recording"
     BROKEN = "broken"
 
@@ -55,6 +58,7 @@ class Origin(StrEnum):
     FILTERED = "filtered"  # an answer that the provider's filter emptied
     NO_KEY = "no key"  # no key to send
     NO_PROVIDER = "no provider"  # the name tells no provider
+    DIED = "died"  # the process that asks the provider ended before it answered
     INSIDE = "inside"  # something of ours or litellm's broke
 
 
@@ -77,7 +81,10 @@ class Facts:
 
 
 class ModelError(AgentctlError):
-    """A call that brought no usable reply. `retry_after` in seconds, where the provider gave one; `spent` is what it cost all the same."""
+    """A call that brought no usable reply.
+
+    `retry_after` in seconds, where the provider gave one; `tries` is how often in a row waiting is worth it; `spent` is what the call cost all the same.
+    """
 
     def __init__(
         self,
@@ -88,12 +95,14 @@ class ModelError(AgentctlError):
         kind: Kind,
         reason: Reason,
         retry_after: float | None = None,
+        tries: float = math.inf,
         spent: Usage = NOTHING,
     ) -> None:
         super().__init__(message, hint, code)
         self.kind = kind
         self.reason = reason
         self.retry_after = retry_after
+        self.tries = tries
         self.spent = spent
 
 
@@ -114,6 +123,7 @@ def error_for(name: str, facts: Facts) -> ModelError:
         kind=row.kind,
         reason=row.reason,
         retry_after=facts.retry_after,
+        tries=row.tries,
         spent=facts.spent,
     )
 
@@ -139,6 +149,7 @@ class _Row:
     hint: str
     code: Exit | None = None
     quote: bool = True
+    tries: float = math.inf
 
 
 def _from(origin: Origin) -> Callable[[Facts], bool]:
@@ -165,6 +176,11 @@ def _out_of_money(facts: Facts) -> bool:
     return facts.retry_after is None and _NO_MONEY(facts)
 
 
+def _unreadable(facts: Facts) -> bool:
+    """An answer that litellm could make nothing of: it makes up a 500 then, or a 422."""
+    return facts.origin is Origin.LIBRARY and (facts.status in {None, 500} or _UNREADABLE(facts))
+
+
 _NO_MONEY_CODE = _words(r"\binsufficient_quota\b|\bbilling_hard_limit_reached\b|\bbilling_not_active\b")
 _NO_MONEY = _words(r"exceeded your current quota|credit balance is too low|insufficient (?:balance|credits|funds)|out of credits")
 _LONG = _words(
@@ -174,6 +190,7 @@ _LONG = _words(
     r"|maximum (?:number of )?(?:input |prompt )?tokens|exceeds? (?:the )?context"
 )
 _NO_MODEL = _words(r"model[^.]{0,80}(?:not found|not exist|no longer available)|(?:unknown|invalid|no such) model|model_not_found")
+_UNREADABLE = _words(r"converting to valid response|expecting value")
 _FILTER = _words(r"content[_ ](?:policy|filter|management)|safety system|responsibleai")
 _KEY = _words(
     r"\b(?:invalid|incorrect|missing|expired)[ _-]api[ _-]?key|api[ _-]?key (?:not valid|expired|invalid)|API_KEY_INVALID|authentication_error"
@@ -215,6 +232,14 @@ _TABLE = (
         _LATER,
     ),
     _Row(
+        _from(Origin.DIED),
+        Reason.DIED,
+        Kind.WAIT,
+        "{name} could not be asked",
+        "look whether the machine has enough memory, then try again; see `agentctl doctor`",
+        tries=3,
+    ),
+    _Row(
         _from(Origin.INSIDE),
         Reason.BROKEN,
         Kind.BUG,
@@ -248,6 +273,15 @@ _TABLE = (
         "take a key that may, or another model: agentctl step --model NAME",
     ),
     _Row(_status(429), Reason.RATE, Kind.WAIT, "{name} takes no more calls for now", _LATER),
+    _Row(
+        _unreadable,
+        Reason.GARBLED,
+        Kind.WAIT,
+        "{name} answered{where} with something that is no reply",
+        "check that the endpoint is the API's own address, then try again; see `agentctl doctor`",
+        quote=False,
+        tries=5,
+    ),
     _Row(lambda facts: facts.status is None or facts.status >= 500, Reason.OVERLOADED, Kind.WAIT, "the provider of {name} failed", _LATER),  # noqa: PLR2004  # the server errors
     _Row(lambda _: True, Reason.REJECTED, Kind.MEND, "the provider of {name} rejected the request", "see `agentctl doctor`; " + _OTHER_MODEL),
 )

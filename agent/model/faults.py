@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
+from agent.model.comeback import seconds_until
 from agent.model.errors import Facts, Origin
 
 # Nothing was answered: base classes of what Python, httpx, httpcore, botocore, requests and the SDKs raise then.
@@ -15,8 +16,10 @@ _TRANSPORT = frozenset(
     {"APIConnectionError", "ConnectionError", "NetworkError", "ProtocolError", "ProxyError", "SSLError", "TransportError", "gaierror"}
 )
 _TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
-_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout|LiteLLM)(?::| -) )+|^Error code: \d+(?: - |$)|^\[Errno -?\d+\] ")
-_COME_BACK = re.compile(r"(?:try again|retry) in (?:(?P<m>\d+)m(?!s))?(?P<n>\d+(?:\.\d+)?)? ?(?P<unit>ms|s\b|sec)?", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout|LiteLLM)(?::| -|(?= \w*Error -))(?: |$))+|^Error code: \d+(?: - |$)|^\[Errno -?\d+\] "
+)
+_SUFFIX = re.compile(r"(?:\.? ?Handle with `litellm\.\w+`\.?|, Received response - .*)$")
 _LONGEST = 1_000  # characters of a provider's words worth carrying
 
 
@@ -61,13 +64,30 @@ def _answered(error: BaseException) -> int | None:
 def _said(chain: list[BaseException]) -> tuple[str, str]:
     """The provider's message and code: out of the innermost body that has them, else litellm's text without its prefixes."""
     for cause in reversed(chain):
-        message, code = _from_body(getattr(cause, "body", None))
-        if message:
-            return _clean(message), code
+        for body in (getattr(cause, "body", None), _parsed(_text(cause))):
+            message, code = _from_body(body)
+            if message:
+                return _clean(message), code
     for cause in chain:
         if words := _clean(str(getattr(cause, "message", "") or cause)):
             return words, ""
     return "", ""
+
+
+def _text(error: BaseException) -> str:
+    """The response's body, if it was read."""
+    try:
+        return str(getattr(getattr(error, "response", None), "text", "") or "")
+    except Exception:  # noqa: BLE001  # httpx raises of its own where a response was never read
+        return ""
+
+
+def _parsed(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found[0] if isinstance(found, list) and found else found  # Gemini puts its error into an array at times
 
 
 def _from_body(body: Any) -> tuple[str, str]:
@@ -80,38 +100,18 @@ def _from_body(body: Any) -> tuple[str, str]:
     if not isinstance(inner, Mapping):
         return "", ""
     message = inner.get("message") or inner.get("detail") or ""
-    return str(message), str(inner.get("code") or inner.get("type") or "")
+    return str(message), " ".join(str(inner[name]) for name in ("code", "type", "status") if inner.get(name))
 
 
 def _clean(words: str) -> str:
     first = words.partition("\nTraceback")[0]
-    return _PREFIX.sub("", " ".join(first.split()))[:_LONGEST]
+    return _SUFFIX.sub("", _PREFIX.sub("", " ".join(first.split()))).strip()[:_LONGEST]
 
 
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
-    for cause in reversed(chain):
-        headers = getattr(getattr(cause, "response", None), "headers", None) or getattr(cause, "litellm_response_headers", None)
-        seconds = _header_seconds(headers) if isinstance(headers, Mapping) else None
-        if seconds is not None:
-            return seconds
-    return _worded_seconds(words)
-
-
-def _header_seconds(headers: Mapping[str, str]) -> float | None:
-    """`Retry-After` as seconds or as a date (RFC 9110, 10.2.3); None where it is missing or no time at all."""
-    value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d+(?:\.\d+)?", value):
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time()) if value else None
-    except ValueError:
-        return None
-
-
-def _worded_seconds(words: str) -> float | None:
-    """Of "Please try again in 1m2.5s" and its kind."""
-    found = _COME_BACK.search(words)
-    if not found or not (found["m"] or found["unit"]):
-        return None
-    number = float(found["n"] or 0)
-    return 60 * float(found["m"] or 0) + (number / 1000 if found["unit"] == "ms" else number)
+    headers: dict[str, str] = {}
+    for cause in chain:  # the innermost has the response itself
+        found = getattr(getattr(cause, "response", None), "headers", None) or getattr(cause, "litellm_response_headers", None)
+        if isinstance(found, Mapping):
+            headers |= {str(name).lower(): str(value) for name, value in found.items()}
+    return seconds_until(headers, _text(chain[-1]), words, time.time())

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from dataclasses import replace
-from email.utils import formatdate
-from time import time
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ from agent.model.client import Child, ClientModel
 from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Endpoint
 from agent.model.tokens import count
-from tests.model.chat_server import Answer, ChatServer, as_json, calls, fault, reply, slow, text, torn
+from tests.model.chat_server import ChatServer, as_json, calls, fault, reply, slow, text
 from tests.model.conftest import ASKED, KEY, OTHER_KEY
 
 CASE_71 = {
@@ -154,81 +151,6 @@ def test_the_named_variable_holds_the_key_and_local_servers_need_none(child: Chi
     model(child, server, key_env="FAKE_API_KEY").complete(ASKED)
     model(child, server).complete(ASKED)
     assert [sent.headers["authorization"] for sent in server.requests] == [f"Bearer {KEY}", "Bearer none"]
-
-
-EMPTY = json.loads(text("x").body)
-FAULTS: list[tuple[str, Answer, Reason, Kind, Exit, float | None]] = [
-    ("400", fault(400, "'messages' must alternate"), Reason.REJECTED, Kind.MEND, Exit.ERROR, None),
-    ("401", fault(401, "Incorrect API key provided"), Reason.BAD_KEY, Kind.STOP, Exit.ERROR, None),
-    ("402", fault(402, "pay"), Reason.QUOTA, Kind.STOP, Exit.UNAVAILABLE, None),
-    ("403", fault(403, "not for you"), Reason.FORBIDDEN, Kind.STOP, Exit.ERROR, None),
-    ("404", fault(404, "The model does not exist", code="model_not_found"), Reason.UNKNOWN_MODEL, Kind.STOP, Exit.ERROR, None),
-    ("408", fault(408, "slow"), Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("413", fault(413, "Request Entity Too Large"), Reason.TOO_LONG, Kind.MEND, Exit.ERROR, None),
-    ("422", fault(422, "no"), Reason.REJECTED, Kind.MEND, Exit.ERROR, None),
-    ("429", fault(429, "slow down", headers={"Retry-After": "7"}), Reason.RATE, Kind.WAIT, Exit.UNAVAILABLE, 7.0),
-    ("429 worded", fault(429, "Rate limit reached. Please try again in 1m2.5s."), Reason.RATE, Kind.WAIT, Exit.UNAVAILABLE, 62.5),
-    ("429 quota", fault(429, "You exceeded your current quota", code="insufficient_quota"), Reason.QUOTA, Kind.STOP, Exit.UNAVAILABLE, None),
-    ("500", fault(500, "oops"), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("502 html", Answer(b"<html>bad gateway</html>", 502, {"Content-Type": "text/html"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("503", fault(503, "later", headers={"Retry-After": "3"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, 3.0),
-    ("504", fault(504, "gateway"), Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("529", fault(529, "overloaded"), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("too long", fault(400, "x", code="context_length_exceeded"), Reason.TOO_LONG, Kind.MEND, Exit.ERROR, None),
-    ("reset", torn(text("x"), -1), Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("half a body", torn(text("x"), 20), Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("broken JSON", Answer(b'{"id": ', 200, {"Content-Type": "application/json"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("no body", Answer(b"", 200, {"Content-Type": "application/json"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("a web page", Answer(b"<html>hello</html>", 200, {"Content-Type": "text/html"}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("error in 200", as_json({"error": {"message": "busy", "code": 529}}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("no choices", as_json(EMPTY | {"choices": []}), Reason.EMPTY, Kind.MEND, Exit.ERROR, None),
-    ("null choices", as_json(EMPTY | {"choices": None}), Reason.OVERLOADED, Kind.WAIT, Exit.UNAVAILABLE, None),
-    ("null content", reply({}), Reason.EMPTY, Kind.MEND, Exit.ERROR, None),
-    ("filtered", reply({}, finish="content_filter"), Reason.FILTERED, Kind.MEND, Exit.ERROR, None),
-]
-
-
-@pytest.mark.parametrize(("answer", "reason", "kind", "code", "wait"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
-def test_each_fault_is_told_by_its_facts_after_exactly_one_request(
-    child: Child, server: ChatServer, answer: Answer, reason: Reason, kind: Kind, code: Exit, wait: float | None
-) -> None:
-    server.says(answer)
-    error = failing(model(child, server))
-    assert (error.reason, error.kind, error.code, error.retry_after) == (reason, kind, code, wait)
-    assert len(server.requests) == 1
-    assert "openai/local" in error.message
-    assert error.hint
-    assert "\n" not in error.message
-    assert "Traceback" not in error.message
-    assert "litellm" not in error.message.lower()
-
-
-CLAUDE_FAULTS: list[tuple[int, dict[str, Any], dict[str, str], Reason, float | None]] = [
-    (401, {"type": "authentication_error", "message": "invalid x-api-key"}, {}, Reason.BAD_KEY, None),
-    (404, {"type": "not_found_error", "message": "model: claude-x"}, {}, Reason.UNKNOWN_MODEL, None),
-    (429, {"type": "rate_limit_error", "message": "slow down"}, {"retry-after": "11"}, Reason.RATE, 11.0),
-    (400, {"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}, {}, Reason.TOO_LONG, None),
-    (400, {"type": "invalid_request_error", "message": "Your credit balance is too low"}, {}, Reason.QUOTA, None),
-    (413, {"type": "request_too_large", "message": "Request exceeds the maximum size"}, {}, Reason.TOO_LONG, None),
-    (529, {"type": "overloaded_error", "message": "Overloaded"}, {}, Reason.OVERLOADED, None),
-]
-
-
-@pytest.mark.parametrize(("status", "said", "headers", "reason", "wait"), CLAUDE_FAULTS, ids=[f"{row[0]} {row[1]['type']}" for row in CLAUDE_FAULTS])
-def test_another_providers_faults_are_told_alike(
-    child: Child, server: ChatServer, status: int, said: dict[str, Any], headers: dict[str, str], reason: Reason, wait: float | None
-) -> None:
-    server.says(as_json({"type": "error", "error": said}, status, headers))
-    error = failing(model(child, server, "anthropic/claude-sonnet-4-5", key_env="FAKE_API_KEY"))
-    assert (error.reason, error.retry_after, len(server.requests)) == (reason, wait, 1)
-    assert said["message"] in error.message
-
-
-def test_a_date_to_come_back_at_becomes_seconds(child: Child, server: ChatServer) -> None:
-    server.says(fault(429, "slow down", headers={"Retry-After": formatdate(time() + 90, usegmt=True)}))
-    wait = failing(model(child, server)).retry_after
-    assert wait is not None
-    assert 60 < wait <= 90
 
 
 def test_an_answer_that_says_nothing_still_costs(child: Child, server: ChatServer) -> None:

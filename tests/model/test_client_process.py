@@ -73,7 +73,7 @@ def test_a_process_that_hangs_or_dies_is_an_error_and_the_next_call_gets_a_new_o
         assert child.pid is not None
         os.kill(child.pid, signal.SIGKILL)
         died = failing(asked)
-        assert (died.kind, died.code) == (Kind.BUG, Exit.BUG)
+        assert (died.kind, died.reason, died.tries, died.code) == (Kind.WAIT, Reason.DIED, 3, Exit.UNAVAILABLE)
         assert "killed by signal 9" in died.message
         assert "agentctl doctor" in died.hint
 
