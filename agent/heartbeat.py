@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.boot import boot_id
-from agent.domain.events import Event, Listener
-from agent.domain.pulse import Pulse, moved, parse_pulse, render_pulse
+from agent.domain.events import Event, Listener, Looked
+from agent.domain.pulse import IDLE, Pulse, moved, parse_pulse, render_pulse
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.durable import write_hint
@@ -56,13 +56,16 @@ class _Heart:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         now = datetime.now(UTC)
-        self._pulse = Pulse(os.getpid(), boot_id(), now, now)
+        self._pulse = Pulse(os.getpid(), boot_id(), now, now, now)
         self._due = time.monotonic()
 
     def hear(self, event: Event) -> None:
-        pulse = moved(self._pulse, event, datetime.now(UTC))
+        now = datetime.now(UTC)
+        pulse = moved(self._pulse, event, now)
         self._pulse = replace(pulse, doing=one_line(redact(pulse.doing, self._environment)))
-        self._due = time.monotonic() + self._pulse.limit
+        self._due = time.monotonic() + (pulse.due - now).total_seconds()
+        if isinstance(event, Looked) and self._thread is not None:
+            return
         status = {"STATUS": f"{self._pulse.item} {self._pulse.phase} {self._pulse.doing}"}
         if self._thread is None:
             self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -91,6 +94,13 @@ class _Heart:
                 return
             self._write()
 
+    def _is_anothers(self) -> bool:
+        """Whether the file is that of a process that beats, while this one only waits."""
+        there = read_heartbeat(self._path.parent)
+        return there is not None and there.pid != self._pulse.pid and (datetime.now(UTC) - there.told).total_seconds() < 2 * EVERY
+
     def _write(self) -> None:
+        if self._pulse.phase == IDLE and self._is_anothers():
+            return
         with self._guard, contextlib.suppress(OSError):
             write_hint(self._path, render_pulse(replace(self._pulse, told=datetime.now(UTC))).encode())

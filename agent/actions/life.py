@@ -48,7 +48,7 @@ def life(folder: Path, holder: int | None, now: datetime) -> Life | None:
             Alive.STUCK, pulse, f"it has said nothing since {pulse.told:%H:%M:%S} UTC, as if it were stopped", f"kill -CONT {pulse.pid}; {end}"
         )
     if overdue(pulse, now):
-        return Life(Alive.STUCK, pulse, f"that should have taken {pulse.limit:.0f} s at most", end)
+        return Life(Alive.STUCK, pulse, f"that should have been over by {pulse.due:%H:%M:%S} UTC", end)
     return Life(Alive.WAITING if holder is None else Alive.WORKING, pulse)
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from agent.actions.scene import open_scene
 from agent.actions.step import Bounds, StepResult, take_step
+from agent.actions.waiting import Waiter
 from agent.domain.events import Called, Event, Listener
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
@@ -64,40 +65,49 @@ def run(
     listen: Listener,
     now: Callable[[], datetime],
     ended: Callable[[StepResult], None],
+    waiter: Waiter | None = None,
 ) -> RunResult:
     """Take steps, each a fresh session, and tell `ended` of each. A failed attempt or a blocked item doesn't end a run.
 
-    Waits for a provider that can't be reached as long as `patience` lasts. Raises AgentctlError where the first step
-    can't be taken for a reason that a person must mend.
+    Waits for a provider that can't be reached as long as `patience` lasts, and by `waiter`, if there is one, for whoever can change what keeps
+    the next step from being taken. Raises AgentctlError where the first step can't be taken for a reason that a person must mend.
     """
     steps: list[StepResult] = []
     deadline = time.monotonic() + (bounds.until - now()).total_seconds() if bounds.until else math.inf
     patience.shorten(deadline)
     meter = _Meter(listen)
-
-    def opened(name: str, task: Task) -> Model:
-        model = PatientModel(open_model(name, task), patience, listen)
-        if not math.isinf(bounds.usd) and model.price is None:
-            model.close()
-            raise AgentctlError(
-                f"the price of {name} is unknown, so --max-cost could not be kept", "take a model whose price is known, or leave --max-cost out"
-            )
-        return model
-
+    opened = _opener(open_model, bounds.usd, patience, listen)
     while True:
         left = bounds.usd - (meter.spent.usd or 0.0)
         over = _over(bounds, len(steps), now(), left)
         if over is not None:
             return RunResult(tuple(steps), meter.spent, *over)
         step_bounds = Bounds(left, deadline, patience.now)
+        if waiter is not None:
+            waiter.begin()
         try:
             result = take_step(repo, None, model_name=model_name, open_model=opened, listen=meter.hear, now=now(), bounds=step_bounds)
         except AgentctlError as stop:
+            if waiter is not None and waiter.wait(stop):
+                continue
             if stop.code not in _LAST_WORDS and not steps:
                 raise
             return _stopped(repo, tuple(steps), meter.spent, stop)
         steps.append(result)
         ended(result)
+
+
+def _opener(open_model: OpenModel, usd: float, patience: Patience, listen: Listener) -> OpenModel:
+    def opened(name: str, task: Task) -> Model:
+        model = PatientModel(open_model(name, task), patience, listen)
+        if not math.isinf(usd) and model.price is None:
+            model.close()
+            raise AgentctlError(
+                f"the price of {name} is unknown, so --max-cost could not be kept", "take a model whose price is known, or leave --max-cost out"
+            )
+        return model
+
+    return opened
 
 
 def _over(bounds: RunBounds, taken: int, now: datetime, left: float) -> tuple[str, Exit] | None:

@@ -13,9 +13,11 @@ from agent.actions.run import RunBounds
 from agent.actions.run import run as go_on
 from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
+from agent.actions.waiting import Waiter
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.models import endpoint_for, model_chooser, with_model
 from agent.cli.telling import telling
+from agent.domain.events import all_of
 from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
 from agent.model.patient import Patience
@@ -45,6 +47,7 @@ class _Span(click.ParamType[timedelta]):
     metavar="USD",
     help="At most so much; checked before each call with the most it could cost.",
 )
+@click.option("--wait", is_flag=True, help="Don't end where nothing is left or a person is needed: wait for a commit that changes it.")
 @with_model
 @with_json
 def run(
@@ -52,6 +55,7 @@ def run(
     span: timedelta | None,
     until: datetime | None,
     max_cost: float | None,
+    wait: bool,
     model: str | None,
     api_base: str | None,
     key_env: str | None,
@@ -62,6 +66,9 @@ def run(
     Each step is a fresh session, as with `agentctl step`. Failed attempts and blocked items are passed over. Rate limits
     and outages are waited out, up to eight hours in all; such waits don't count against a step's minutes.
 
+    With --wait it stays when the list is done or a person is needed, and goes on at the next commit that changes this: a
+    new item, an answer, a revert, a pull. It holds no lock meanwhile. Ctrl-C or a bound ends it.
+
     Exit status: 0 the list is done or the steps were taken, 3 there was nothing to do, 5 a bound was reached, 6 a person is
     needed, 75 the model couldn't be reached for too long, 1 another error.
     """
@@ -69,27 +76,32 @@ def run(
     hide_own_memory()
     repo = repository()
     bounds = RunBounds(steps or float("inf"), max_cost or float("inf"), _deadline(span, until))
-
-    def ended(result: StepResult) -> None:
-        if not as_json:
-            click.echo(text.step_text(result))
-
     with KeptModels(endpoint_for(api_base, key_env), repo.root) as models, telling(repo) as listen:
+        waiter = Waiter(repo, listen, until=bounds.until, now=now) if wait else None
         result = go_on(
             repo,
             bounds,
             model_name=model_chooser(model),
             open_model=models.open,
             patience=Patience(_PATIENCE),
-            listen=listen,
+            listen=all_of(waiter.hear, listen) if waiter else listen,
             now=now,
-            ended=ended,
+            ended=_nothing if as_json else _show,
+            waiter=waiter,
         )
     if as_json:
         print_json(data.run_data(result))
     else:
         click.echo(text.run_text(result, rows(open_scene(repo))))
     return result.exit
+
+
+def _show(result: StepResult) -> None:
+    click.echo(text.step_text(result))
+
+
+def _nothing(result: StepResult) -> None:
+    """JSON is printed once, at the end."""
 
 
 def _deadline(span: timedelta | None, until: datetime | None) -> datetime | None:

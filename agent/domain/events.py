@@ -94,7 +94,20 @@ class Waiting:
     why: str
 
 
-Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting
+@dataclass(frozen=True)
+class Idle:
+    """No step can be taken, for the reason `why`; somebody else must change that, as `hint` says."""
+
+    why: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Looked:
+    """It was looked whether somebody did."""
+
+
+Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting | Idle | Looked
 Listener = Callable[[Event], None]
 
 

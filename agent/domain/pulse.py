@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
+from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Idle, Looked, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
 
 BETWEEN = 600.0
 """Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
+
+IDLE = "idle"
+"""The phase in which no step is under way and nobody holds the lock."""
 
 _GRACE = 60.0  # seconds beyond a command's own limit, to end it and all that it started on a busy machine
 _HOOKS = 3600.0  # seconds; a repository's own hooks may run all its tests at a commit
@@ -18,7 +21,7 @@ _LONG = {"commit": _HOOKS, "put back": _HOOKS}
 
 @dataclass(frozen=True)
 class Pulse:
-    """Of process `pid` on the machine's start `boot`. Times are UTC; `doing` began at `since`, and is over within `limit` seconds unless it hangs.
+    """Of process `pid` on the machine's start `boot`. Times are UTC; `doing` began at `since`, and is over by `due` unless it hangs.
 
     `asking` is what the last model call may take; `called` is when the last model call ended, `calls` how many the step has made, `usd` what it has spent (None: unknown); `told` is when this was written.
     """
@@ -26,36 +29,44 @@ class Pulse:
     pid: int
     boot: str
     since: datetime
+    due: datetime
     told: datetime
     step: str = ""
     item: str = ""
     phase: str = "starting"
     doing: str = ""
-    limit: float = BETWEEN
     asking: float = BETWEEN
     calls: int = 0
     called: datetime | None = None
     usd: float | None = 0.0
 
 
-def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:
+def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:  # noqa: C901 - one case for each event
     """`pulse` after `event`, which happened at `now`. What an event says is safe to show."""
-    own = replace(pulse, since=now, told=now, limit=BETWEEN)
+
+    def within(seconds: float) -> datetime:
+        return now + timedelta(seconds=seconds)
+
+    own = replace(pulse, since=now, told=now, due=within(BETWEEN))
     match event:
         case StepBegan(step, item, _):
             own = replace(own, step=step, item=item, phase="begin", doing="", calls=0, called=None, usd=0.0)
         case Phase(name, _):
-            own = replace(own, phase=name, doing="", limit=_LONG.get(name, BETWEEN))
+            own = replace(own, phase=name, doing="", due=within(_LONG.get(name, BETWEEN)))
         case Asking(number, limit):
-            own = replace(own, doing=f"model call {number}", limit=limit, asking=limit)
+            own = replace(own, doing=f"model call {number}", due=within(limit), asking=limit)
         case Called(number, _, spent):
             own = replace(own, doing="", calls=number, called=now, usd=spent.usd)
         case ToolBegan(tool, brief, limit):
-            own = replace(own, doing=f"{tool} {brief}".strip(), limit=limit + _GRACE)
+            own = replace(own, doing=f"{tool} {brief}".strip(), due=within(limit + _GRACE))
         case CheckBegan(command, limit):
-            own = replace(own, doing=command, limit=limit + _GRACE)
+            own = replace(own, doing=command, due=within(limit + _GRACE))
         case Waiting(seconds, why):  # and then it asks again
-            own = replace(own, doing=f"waiting {seconds:.0f} s: {why}", limit=seconds + pulse.asking)
+            own = replace(own, doing=f"waiting {seconds:.0f} s: {why}", due=within(seconds + pulse.asking))
+        case Idle(why, _):
+            own = replace(own, step="", item="", phase=IDLE, doing=why)
+        case Looked():
+            own = replace(own, since=pulse.since)
         case ToolEnded() | CheckEnded():
             own = replace(own, doing="")
         case Said():
@@ -65,7 +76,7 @@ def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:
 
 def overdue(pulse: Pulse, now: datetime) -> bool:
     """Whether what `pulse` is doing takes longer than it can without hanging."""
-    return (now - pulse.since).total_seconds() > pulse.limit
+    return now > pulse.due
 
 
 def render_pulse(pulse: Pulse) -> str:
@@ -77,7 +88,7 @@ def parse_pulse(text: str) -> Pulse:
     """What `render_pulse` wrote. Raises ValueError, KeyError or TypeError for anything else."""
     stored = json.loads(text)
     called = stored["called"]
-    times = {"since": _when(stored["since"]), "told": _when(stored["told"]), "called": _when(called) if called else None}
+    times = {"since": _when(stored["since"]), "due": _when(stored["due"]), "told": _when(stored["told"]), "called": _when(called) if called else None}
     return Pulse(**{**stored, **times})
 
 

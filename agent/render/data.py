@@ -44,7 +44,7 @@ def _life_data(life: Life) -> dict[str, Any]:
         "phase": pulse.phase,
         "doing": pulse.doing,
         "since": time_text(pulse.since),
-        "limit": pulse.limit,
+        "due": time_text(pulse.due),
         "calls": pulse.calls,
         "last_call": time_text(pulse.called) if pulse.called else None,
         "usd": pulse.usd,

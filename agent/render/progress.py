@@ -8,7 +8,22 @@ import time
 from collections.abc import Iterator
 from typing import IO
 
-from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Listener, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
+from agent.domain.events import (
+    Asking,
+    Called,
+    CheckBegan,
+    CheckEnded,
+    Event,
+    Idle,
+    Listener,
+    Looked,
+    Phase,
+    Said,
+    StepBegan,
+    ToolBegan,
+    ToolEnded,
+    Waiting,
+)
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
@@ -28,7 +43,9 @@ def line_of(event: Event) -> str:
             return f"  {'passed' if ok else 'FAILED'} {one_line(command, 60)}: {one_line(summary, _WIDTH)}"
         case Waiting(seconds, why):
             return f"  waiting {seconds:.0f} s: {one_line(why, _WIDTH)}"
-        case StepBegan() | Asking() | Called() | ToolBegan() | ToolEnded() | CheckBegan():
+        case Idle(why, hint):
+            return f"waiting for a commit: {one_line(why, _SENTENCE)}{f' ({one_line(hint, _SENTENCE)})' if hint else ''}"
+        case StepBegan() | Looked() | Asking() | Called() | ToolBegan() | ToolEnded() | CheckBegan():
             return ""
 
 
@@ -127,7 +144,9 @@ class _State:
                 self._calls, self._spent = number, spent
             case Waiting():
                 self._doing = "waiting for the provider"
-            case StepBegan() | Said() | ToolEnded() | CheckEnded():
+            case Idle():
+                self._doing = "waiting for a commit"
+            case StepBegan() | Looked() | Said() | ToolEnded() | CheckEnded():
                 pass
 
     def __rich__(self) -> str:

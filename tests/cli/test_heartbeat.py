@@ -91,7 +91,7 @@ def test_a_process_that_was_stopped_is_called_stuck(project: Project) -> None:
 def test_who_lives_is_told_by_lock_boot_and_time(tmp_path: Path, *, holder: bool, boot: bool, aged: int, alive: Alive) -> None:
     now = datetime.now(UTC)
     began = now - timedelta(seconds=aged)
-    pulse = moved(Pulse(os.getpid(), boot_id() if boot else "another", began, began), CheckBegan("sh check.sh", 60), began)
+    pulse = moved(Pulse(os.getpid(), boot_id() if boot else "another", began, began, began), CheckBegan("sh check.sh", 60), began)
     (tmp_path / "heartbeat").write_text(render_pulse(replace(pulse, told=now)))
     found = life(tmp_path, os.getpid() if holder else None, now)
     assert found is not None
@@ -102,7 +102,7 @@ def test_a_heartbeat_of_a_process_that_is_gone_is_dead_and_a_broken_one_is_none(
     gone = subprocess.Popen(["true"])
     gone.wait()
     now = datetime.now(UTC)
-    (tmp_path / "heartbeat").write_text(render_pulse(Pulse(gone.pid, boot_id(), now, now)))
+    (tmp_path / "heartbeat").write_text(render_pulse(Pulse(gone.pid, boot_id(), now, now, now)))
     found = life(tmp_path, None, now)
     assert found is not None
     assert found.alive is Alive.DEAD
