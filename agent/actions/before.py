@@ -6,37 +6,39 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import PurePosixPath
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agent.domain.events import CheckEnded, Event, Listener
 from agent.durable import write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
-from agent.gate.protocol import CheckResult
+from agent.gate.formats.protocol import Counts, Tally
+from agent.gate.protocol import Baseline, CheckResult
 from agent.repository.repo import FOLDER, Repo
 
-_REMEMBERED = 50  # trees
+_VERSION = 2  # of the cache's shape
+_REMEMBERED = 20  # trees
 
 
-def red_before(repo: Repo, commit: str, commands: Sequence[str], timeout: float, listen: Listener) -> frozenset[str]:
-    """Those of `commands` that fail on `commit`, whose files the work tree holds; one that was never run, as another took too long, is not among them.
+def checks_before(repo: Repo, commit: str, commands: Sequence[str], timeout: float, listen: Listener) -> dict[str, Baseline]:
+    """What `commands` say of `commit`, whose files the work tree holds; one that was never run, as another took too long, is not among them.
 
     Raises AgentctlError where a program is missing.
     """
     if not commands:
-        return frozenset()
+        return {}
     key = code_key(repo, commit)
-    known = _read(repo)
-    asked = known.get(key, {})
+    asked = _read(repo).get(key, {})
     unknown = [command for command in commands if command not in asked]
     for result in run_checks(unknown, root=repo.root, timeout=timeout, listen=listen) if unknown else ():
         if result.missing:
             raise _missing(result)
-        asked[result.command] = result.ok
+        asked[result.command] = Baseline(result.ok, result.tally)
     remember(repo, key, asked)
-    return frozenset(command for command in commands if asked.get(command) is False)
+    return {command: asked[command] for command in commands if command in asked}
 
 
 def _missing(result: CheckResult) -> AgentctlError:
@@ -62,22 +64,33 @@ def _beside(repo: Repo, commit: str, path: str) -> list[bytes]:
     return [line for line in out.split(b"\0") if line and line.partition(b"\t")[2] != os.fsencode(path)]
 
 
-def remember(repo: Repo, key: str, asked: dict[str, bool]) -> None:
+def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:
     """Keep what checks said of a tree; losing it only costs time."""
     known = _read(repo)
     known.pop(key, None)
-    known[key] = asked
-    recent = dict(list(known.items())[-_REMEMBERED:])
+    known[key] = dict(asked)
+    recent = list(known.items())[-_REMEMBERED:]
+    stored = {tree: {command: asdict(one) for command, one in said.items()} for tree, said in recent}
     with contextlib.suppress(OSError):
-        write_whole(repo.private / "cache" / "checks.json", json.dumps(recent).encode())
+        write_whole(_cache(repo), json.dumps(stored).encode())
 
 
-def _read(repo: Repo) -> dict[str, dict[str, bool]]:
+def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
+    """What is kept; nothing where it is damaged or of another shape."""
     try:
-        stored = json.loads((repo.private / "cache" / "checks.json").read_bytes())
-        return {str(key): {str(command): bool(ok) for command, ok in asked.items()} for key, asked in stored.items()}
-    except (OSError, ValueError, AttributeError):
+        stored = json.loads(_cache(repo).read_bytes())
+        return {str(tree): {str(command): _baseline(**one) for command, one in said.items()} for tree, said in stored.items()}
+    except (OSError, ValueError, AttributeError, TypeError, KeyError):
         return {}
+
+
+def _baseline(*, ok: bool, tally: Mapping[str, Any]) -> Baseline:
+    counts = Counts(**tally["counts"]) if tally["counts"] else None
+    return Baseline(ok is True, Tally(counts, tuple(map(str, tally["passed"])), tuple(map(str, tally["failed"]))))
+
+
+def _cache(repo: Repo) -> Path:
+    return repo.private / "cache" / f"checks-{_VERSION}.json"
 
 
 def told_as_before(listen: Listener) -> Listener:

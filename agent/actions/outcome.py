@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.lesson import Lesson, render_lesson
@@ -17,10 +18,12 @@ from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.todo import Item, render_item, tidy_text, tidy_title, title_key
 from agent.domain.usage import Usage
-from agent.gate.protocol import CheckResult, Verdict
+from agent.gate.fewer import redder
+from agent.gate.protocol import Baseline, CheckResult, Verdict
 from agent.worker.protocol import Proposed, Remembered, Report
 
 _EXCERPT = 1200  # characters of a red check's output in a note
+_ALLOWED = 500  # characters of what the item let through
 
 
 _NOT_IN_THE_TREE = "This session's work did not land and was put back: nothing of it is in the tree. What it had written for its successor:"
@@ -75,15 +78,27 @@ def landed(step: StepId, item: Item, report: Report, usage: Usage, model: str, c
     return write_up(step, Outcome.DONE, note, more)
 
 
-def checked_lines(results: Sequence[CheckResult], red_before: frozenset[str]) -> tuple[str, ...]:
-    """One line a check for the note's head; a check that was red before the step is named as such."""
-    return tuple(
-        f"{one_line(safe(one.command), 100)}: {safe(one.summary)}" + (" (was red before)" if one.command in red_before else "") for one in results
-    )
+def checked_lines(verdict: Verdict, before: Mapping[str, Baseline]) -> tuple[str, ...]:
+    """One line a check for the note's head, one that was red before the step named as such; then what the item let through."""
+    lines = tuple(_checked(one, before.get(one.command)) for one in verdict.checks)
+    return (*lines, *(one_line(safe(text), _ALLOWED) for text in verdict.allowed))
+
+
+def _checked(result: CheckResult, before: Baseline | None) -> str:
+    then = redder(result, before) if not result.ok else "was red before" if before and not before.ok else ""
+    return f"{one_line(safe(result.command), 100)}: {safe(result.summary)}" + (f" ({then})" if then else "")
 
 
 def failed(
-    step: StepId, outcome: Outcome, item: Item, ending: Report, claimed: Report | None, verdict: Verdict | None, usage: Usage, model: str
+    step: StepId,
+    outcome: Outcome,
+    item: Item,
+    ending: Report,
+    claimed: Report | None,
+    verdict: Verdict | None,
+    usage: Usage,
+    model: str,
+    before: Mapping[str, Baseline] = MappingProxyType({}),
 ) -> Writing:
     """The write-up of a step that didn't land: why, and the note and letter of what was last handed in (`claimed`), as a claim."""
     parts = [_why(verdict) if verdict else "", ending.note]
@@ -91,14 +106,14 @@ def failed(
         parts.append(f"What the worker said it had done:\n\n{claimed.note}")
     if ending.lessons:
         parts.append("What it found out:\n\n" + "\n".join(f"- {lesson.title}: {' '.join(lesson.text.split())}" for lesson in ending.lessons))
-    checked = checked_lines(verdict.checks, frozenset()) if verdict else ()
+    checked = checked_lines(verdict, before) if verdict else ()
     letter = f"{_NOT_IN_THE_TREE}\n\n{claimed.letter}" if claimed else ""
     note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, model, checked)
     return write_up(step, outcome, note)
 
 
 def _why(verdict: Verdict) -> str:
-    red = [check for check in verdict.checks if not check.ok]
+    red = verdict.red
     reasons = [*verdict.findings, *(f"`{check.command}`: {check.summary}" for check in red)]
     text = (
         f"The step did not land: {reasons[0]}" if len(reasons) == 1 else "The step did not land:\n" + "\n".join(f"- {reason}" for reason in reasons)

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent.actions.before import code_key, red_before, remember, told_as_before
+from agent.actions.before import checks_before, code_key, remember, told_as_before
 from agent.actions.commits import WORKER, ground_for
 from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
@@ -27,7 +27,7 @@ from agent.domain.todo import Item
 from agent.domain.usage import Usage
 from agent.errors import AgentctlError, Exit
 from agent.gate.protect import SizeLimits
-from agent.gate.protocol import Verdict
+from agent.gate.protocol import Baseline, Verdict
 from agent.gate.verdict import feedback, gate
 from agent.journal import Entry, Journal
 from agent.ledger import Call, Ledger, now_text
@@ -130,13 +130,13 @@ class _Step:
         self.config = scene.memory.config
         self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
         self.began = time.monotonic()
-        self.red_before: frozenset[str] = frozenset()
+        self.before: dict[str, Baseline] = {}
         self.bound: frozenset[str] = frozenset()
 
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
         brief = brief_for(self.scene, self.item, count)
-        self.red_before = self._red_before()
+        self.before = self._checks_before()
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
@@ -176,21 +176,21 @@ class _Step:
                 if isinstance(outcome, StepResult):
                     return outcome
                 verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(safe(outcome), 1500)}",))
-            said = feedback(verdict)
+            said = feedback(verdict, self.before)
 
     # --- before and after the work ---------------------------------------------------------------------------------
 
-    def _red_before(self) -> frozenset[str]:
+    def _checks_before(self) -> dict[str, Baseline]:
         base = self.scene.memory.commit
         self.listen(Phase("base checks", "on the commit that the step begins from"))
-        red = red_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
+        before = checks_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
         changed = self.bench.after_checks()
         if changed:
             raise AgentctlError(
                 f"while the checks ran, tracked files changed: {_shown(changed)}",
                 "let checks leave tracked files alone (a formatter's --check, say); look at git status, then try again",
             )
-        return red
+        return before
 
     def _check_seconds(self) -> float:
         return self.config.limits.check_minutes * 60
@@ -222,8 +222,8 @@ class _Step:
             timeout=self._check_seconds(),
             environment=os.environ,
             listen=self.listen,
-            red_before=self.red_before,
-            allow_no_change="no-change" in self.item.allow,
+            before=self.before,
+            allow=self.item.allow,
             memory=f"{self.repo.prefix}{FOLDER}",
         )
         self.bench.after_checks()
@@ -271,13 +271,13 @@ class _Step:
             if made.strange:
                 self.bench.refuse(made)
                 return _swapped(made)
-        remember(self.repo, code_key(self.repo, made.commit), {check.command: check.ok for check in verdict.checks})
+        remember(self.repo, code_key(self.repo, made.commit), {check.command: Baseline(check.ok, check.tally) for check in verdict.checks})
         self._confirm(made.commit)
         self.bench.close()
         return StepResult(writing.name, self.item, writing.note, made.commit, Exit.OK)
 
     def _commit(self, report: Report, verdict: Verdict, tree: str) -> tuple[Writing, Made]:
-        checked = checked_lines(verdict.checks, self.red_before)
+        checked = checked_lines(verdict, self.before)
         others = self.bench.beside()
         if others:
             checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
@@ -309,7 +309,7 @@ class _Step:
         if used_up:
             report = replace(report, note=f"{report.note}\n\nThis was attempt {failures} of {failures}: a person is needed.")
         code = Exit.LIMIT if used_up or report.ending is Ending.LIMIT else Exit.GATE_FAILED
-        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.model.name)
+        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.model.name, self.before)
         return self._without_landing(writing, code)
 
     def _without_landing(self, writing: Writing, code: Exit) -> StepResult:

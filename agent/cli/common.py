@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agent.domain.allow import MEANINGS, is_known, listed
 from agent.errors import AgentctlError
 from agent.repository.repo import Repo, discover
 
@@ -50,6 +51,19 @@ def with_no_commit(command: _F) -> _F:
     return click.option("--no-commit", is_flag=True, help="Write the files but leave committing to you (until then they are not remembered).")(
         command
     )
+
+
+def with_allow(told: str) -> Callable[[_F], _F]:
+    """The option of commands that make items: the words of `allow:`."""
+    words = "; ".join(f"`{word}`: {meaning}" for word, meaning in MEANINGS.items())
+    return click.option("--allow", metavar="WORD", multiple=True, callback=_known_words, help=f"{told}. {words}.")
+
+
+def _known_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for word in given:
+        if not is_known(word):
+            raise click.BadParameter(f"{word!r} is nothing that can be allowed; what can be: {listed()}.", ctx, param)
+    return given
 
 
 def print_json(data: object) -> None:

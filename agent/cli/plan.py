@@ -11,10 +11,10 @@ import click
 from agent.actions.people import add_items
 from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
-from agent.cli.common import here, now, repository, with_no_commit
+from agent.cli.common import here, now, repository, with_allow, with_no_commit
 from agent.cli.models import model_chooser, model_opener, with_model
 from agent.cli.telling import telling
-from agent.domain.todo import ALLOWED, Item
+from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
 from agent.repository.repo import Repo
@@ -28,7 +28,7 @@ from agent.worker.protocol import Ending
 @click.option("--title", metavar="TEXT", help="With --each: the title, with {path}, {name} or {stem} in it.")
 @click.option("--text", "body", metavar="TEXT", help="With --each: what done means, with the same words in braces.")
 @click.option("--check", "checks", metavar="CMD", multiple=True, help="With --each: a check of each item.")
-@click.option("--allow", type=click.Choice(ALLOWED), multiple=True, help="With --each: `no-change` where the note is what is wanted.")
+@with_allow("With --each: what the items' steps may do that the gate refuses otherwise")
 @with_model
 @with_no_commit
 def plan(

@@ -9,9 +9,9 @@ import click
 
 from agent.actions.overview import Row, rows
 from agent.actions.scene import Scene, find_item, open_scene
-from agent.cli.common import long_text, now, print_json, reason, repository, with_json, with_no_commit
+from agent.cli.common import long_text, now, print_json, reason, repository, with_allow, with_json, with_no_commit
 from agent.domain.names import Outcome
-from agent.domain.todo import ALLOWED, NewItem, State, check_links
+from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
 from agent.render import data, text
 from agent.store import notes_of
@@ -43,7 +43,7 @@ def todo(ctx: click.Context, everything: bool, as_json: bool) -> None:
 @click.option("--check", "checks", metavar="CMD", multiple=True, help="A command that must exit 0 before this item may land.")
 @click.option("--after", metavar="ITEM", multiple=True, help="An item that must be done before.")
 @click.option("--order", type=float, metavar="N", help="Its place: lowest first; else in order of arrival.")
-@click.option("--allow", type=click.Choice(ALLOWED), multiple=True, help="`no-change`: the note is what is wanted, no file need change.")
+@with_allow("What its steps may do that the gate refuses otherwise")
 @with_no_commit
 def add(
     title: str, body: str | None, checks: tuple[str, ...], after: tuple[str, ...], order: float | None, allow: tuple[str, ...], no_commit: bool

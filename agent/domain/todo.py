@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.domain.allow import is_known, listed
 from agent.domain.fingerprint import SHORT, keep_apart
 from agent.domain.frontmatter import BadFileError, dump, refuse_conflict, split
 from agent.domain.names import LONGEST, NAME, NoteName, Outcome, slug
@@ -43,10 +44,6 @@ class NewItem:
     after: tuple[str, ...] = ()
     order: float | None = None
     allow: tuple[str, ...] = ()
-
-
-ALLOWED = ("no-change",)
-"""What `allow:` may name: `no-change`, the note is what is wanted and no file need change."""
 
 
 class State(StrEnum):
@@ -86,8 +83,8 @@ def parse_item(text: str, path: str) -> Item:
     title, body = title_and_text(document.body)
     head = document.head
     for word in head.texts("allow"):
-        if word not in ALLOWED:
-            raise head.bad("allow", f"{word} is nothing that can be allowed", f"what can be: {', '.join(ALLOWED)}")
+        if not is_known(word):
+            raise head.bad("allow", f"{word} is nothing that can be allowed", f"what can be: {listed()}")
     return Item(
         id=identity,
         title=title or identity,

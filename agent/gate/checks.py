@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agent.domain.events import CheckBegan, CheckEnded, Listener
@@ -13,7 +14,8 @@ from agent.domain.output import fold_output
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.gate.protocol import CheckResult
-from agent.gate.runners import failing_part, nothing_ran, summary
+from agent.gate.reports import stamps, written
+from agent.gate.runners import failing_part, nothing_ran, summary, tally
 from agent.worker.shell import Completed, clean_environment, run_command
 
 _RED_OUTPUT = 6_000
@@ -26,21 +28,42 @@ _NO_MODULE = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILIN
 def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: Listener) -> tuple[CheckResult, ...]:
     """Run `commands` in `root`, in order, at most `timeout` seconds each, and tell `listen` of each as it begins and ends.
 
-    A red check doesn't keep the next ones from running, so that all that is wrong is known at once; after one that timed
-    out or whose program is missing the rest are left out. A check that started a test runner without a single test
-    having run is red. Raises AgentctlError where no process can be started.
+    A red check is run once more: only what is red twice is red. It doesn't keep the next ones from running, so that all
+    that is wrong is known at once; after one that timed out or whose program is missing the rest are left out. A check
+    that started a test runner without a single test having run is red. Raises AgentctlError where no process can be started.
     """
     environment = clean_environment(os.environ)
     results: list[CheckResult] = []
     for command in commands:
-        listen(CheckBegan(command, timeout))
-        completed = run_command(command, cwd=root, env=environment, timeout=timeout)
-        result = _judge(command, completed, timeout)
+        result, ended = _once(command, root, environment, timeout, listen)
+        if not result.ok and ended and not result.missing:
+            result = _on_second_try(result, _once(command, root, environment, timeout, listen)[0])
         results.append(result)
         listen(CheckEnded(command, result.ok, result.summary, result.seconds))
-        if completed.timed_out or result.missing:
+        if not ended or result.missing:
             break
     return tuple(results)
+
+
+def _once(command: str, root: Path, environment: Mapping[str, str], timeout: float, listen: Listener) -> tuple[CheckResult, bool]:
+    """The check's result, and whether it ended in time."""
+    listen(CheckBegan(command, timeout))
+    before = stamps(root, command)
+    completed = run_command(command, cwd=root, env=environment, timeout=timeout)
+    result = _judge(command, completed, timeout)
+    counts = result.tally.counts
+    if counts is None or counts.unit:  # what a report counts is tests, and tells their names
+        reported = written(root, command, before)
+        result = replace(result, tally=reported if reported.counts else result.tally)
+    return result, not completed.timed_out
+
+
+def _on_second_try(first: CheckResult, second: CheckResult) -> CheckResult:
+    """The second run of a check that was red: where it is green, its summary says so."""
+    seconds = round(first.seconds + second.seconds, 3)
+    if not second.ok:
+        return replace(second, seconds=seconds)
+    return replace(second, summary=f"{second.summary}, passed on the second try (the first said: {first.summary})", seconds=seconds)
 
 
 def _judge(command: str, completed: Completed, timeout: float) -> CheckResult:
@@ -55,7 +78,7 @@ def _judge(command: str, completed: Completed, timeout: float) -> CheckResult:
     ok = code == 0 and not nothing_ran(output, code)
     told = redact(output, os.environ)
     shown = fold_output(told, _GREEN_OUTPUT) if ok else failing_part(told, _RED_OUTPUT)
-    return CheckResult(command, ok=ok, summary=summary(told, code, seconds), output=shown, seconds=seconds)
+    return CheckResult(command, ok=ok, summary=summary(told, code, seconds), output=shown, seconds=seconds, tally=tally(told))
 
 
 def _missing_program(command: str, code: int | None, output: str) -> str:

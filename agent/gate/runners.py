@@ -10,7 +10,8 @@ from operator import add
 from agent.domain.output import fold_output
 from agent.domain.text import one_line
 from agent.gate.formats import compiled, javascript, jvm, python
-from agent.gate.formats.protocol import Counts
+from agent.gate.formats.names import told_names
+from agent.gate.formats.protocol import Counts, Tally
 
 _RUNNERS = (*python.RUNNERS, *javascript.RUNNERS, *compiled.RUNNERS, *jvm.RUNNERS)
 _WIDTH = 100
@@ -32,9 +33,10 @@ _WRAPPER = re.compile(
 _TELLING = re.compile(r"error|fail|fatal|exception|not found|denied|no such", re.IGNORECASE)
 
 
-def counts(output: str) -> Counts | None:
-    """The sum of all totals that known runners printed in `output`, None where there is none."""
-    return _counts(_plain(output))
+def tally(output: str) -> Tally:
+    """The sum of all totals that known runners printed in `output`, and the tests' names where they are told."""
+    text = _plain(output)
+    return Tally.of(_counts(text), *told_names(text))
 
 
 def nothing_ran(output: str, code: int | None) -> bool:

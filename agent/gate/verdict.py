@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from agent.domain.allow import NO_CHANGE, STILL_RED
 from agent.domain.change import AddedLines, Change
 from agent.domain.events import Listener
 from agent.domain.output import fold_output
 from agent.domain.text import one_line
 from agent.gate.checks import run_checks
+from agent.gate.fewer import fewer_tests, not_redder, redder
 from agent.gate.protect import SizeLimits, findings
-from agent.gate.protocol import CheckResult, Verdict
+from agent.gate.protocol import Baseline, CheckResult, Verdict, sorted_out
 from agent.gate.secrets import secrets
 
-NO_CHANGE = (
+UNCHANGED = (
     "You finished without having changed a single file of the repository: do what the item asks, "
     "or, if there is nothing to do or something stands in the way, put that to a person as a question."
 )
@@ -35,33 +38,38 @@ def gate(
     timeout: float,
     environment: Mapping[str, str],
     listen: Listener,
-    red_before: Collection[str] = (),
-    allow_no_change: bool = False,
+    before: Mapping[str, Baseline] = MappingProxyType({}),
+    allow: Collection[str] = (),
     memory: str = ".agent",
 ) -> Verdict:
     """Judge the working tree at `root`. The checks (`timeout` seconds each) are run only where nothing was found against the changes.
 
-    `environment` is this process's own: its keys must not appear in `added`. A step without any change is refused unless the
-    item allows it (`allow_no_change`), or one of its commands was red on the base commit (`red_before`): then that command
-    decides. `memory` is agentctl's own folder, relative to the repository's top. Raises AgentctlError as `run_checks` does.
+    `environment` is this process's own: its keys must not appear in `added`. `before` is what the checks said of the base
+    commit: they may not count fewer tests now. A step without any change is refused unless one of its commands was red
+    there and is green now. `allow` are the item's words for what it lets through (agent/domain/allow.py). `memory` is agentctl's own
+    folder, relative to the repository's top. Raises AgentctlError as `run_checks` does.
     """
-    refused = [*findings(changes, limits, memory), *secrets(added, environment)]
-    if not changes and not allow_no_change and set(commands).isdisjoint(red_before):
-        refused.append(NO_CHANGE)
-    if refused:
-        return Verdict(checks=(), findings=tuple(refused))
-    return Verdict(checks=run_checks(commands, root=root, timeout=timeout, listen=listen))
+    idle = not changes and NO_CHANGE not in allow
+    was_red = {command for command in commands if command in before and not before[command].ok}
+    found = [*findings(changes, limits, memory), *secrets(added, environment), *([UNCHANGED] if idle and not was_red else [])]
+    if found:
+        return Verdict(checks=(), findings=tuple(found))
+    checks = run_checks(commands, root=root, timeout=timeout, listen=listen)
+    spared = frozenset(check.command for check in checks if STILL_RED in allow and not_redder(check, before.get(check.command)))
+    refused, allowed = sorted_out(fewer_tests([check for check in checks if check.ok or check.command in spared], before), allow)
+    if idle and not any(check.ok for check in checks if check.command in was_red):
+        refused = (*refused, UNCHANGED)
+    return Verdict(checks, refused, allowed, spared)
 
 
-def feedback(verdict: Verdict) -> str:
-    """What the worker is told of a red verdict, under 8,000 characters; "" for a green one."""
+def feedback(verdict: Verdict, before: Mapping[str, Baseline] = MappingProxyType({})) -> str:
+    """What the worker is told of a red verdict, under 8,000 characters; "" for a green one. A check that was red `before` is told as such."""
     if verdict.ok:
         return ""
-    red = [check for check in verdict.checks if not check.ok]
     parts = [
         "Your step has not landed: agentctl verified the working tree itself and refused it.",
         *_findings(verdict),
-        *_checks(verdict, red),
+        *_checks(verdict, before),
         "Your changes are still in the working tree. Mend the cause, not the check, and then finish again with the whole note.",
     ]
     return fold_output("\n\n".join(parts), _FEEDBACK)
@@ -76,12 +84,17 @@ def _findings(verdict: Verdict) -> list[str]:
     return ["\n".join([*lines, *more]), "" if verdict.checks else "The checks were not run yet; they come once this is mended."]
 
 
-def _checks(verdict: Verdict, red: Sequence[CheckResult]) -> list[str]:
-    outputs = red[:_OUTPUTS_SHOWN]
+def _checks(verdict: Verdict, before: Mapping[str, Baseline]) -> list[str]:
+    outputs, others = verdict.red[:_OUTPUTS_SHOWN], verdict.red[_OUTPUTS_SHOWN:]
     room = _FEEDBACK // 4 * 3 // max(1, len(outputs))
-    shown = [f"{_line('Failed', check)}\n{_fenced(fold_output(check.output, room))}" for check in outputs]
-    others = [_line("Failed", check) for check in red[_OUTPUTS_SHOWN:]] + [_line("Passed", check) for check in verdict.checks if check.ok]
-    return [*shown, "\n".join(others[:_FINDINGS_SHOWN])] if others else shown
+    shown = [f"{_red_line(check, before)}\n{_fenced(fold_output(check.output, room))}" for check in outputs]
+    lines = [_red_line(check, before) for check in others] + [_line("Passed", check) for check in verdict.checks if check.ok]
+    return [*shown, "\n".join(lines[:_FINDINGS_SHOWN])] if lines else shown
+
+
+def _red_line(check: CheckResult, before: Mapping[str, Baseline]) -> str:
+    then = redder(check, before.get(check.command))
+    return _line("Failed", check) + (f" ({then})" if then else "")
 
 
 def _line(word: str, check: CheckResult) -> str:

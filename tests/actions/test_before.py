@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Mapping
+
 import pytest
 
-from agent.actions.before import code_key, red_before
-from agent.domain.events import ignore
+from agent.actions.before import checks_before, code_key
+from agent.domain.events import Event, ignore
+from agent.gate.formats.protocol import Counts, Tally
+from agent.gate.protocol import Baseline
 from agent.repository.repo import Repo, discover
 from tests.project import Project
 
@@ -48,5 +54,28 @@ def test_a_change_in_the_lists_own_folder_does_not(repo: Repo, project: Project)
 def test_a_check_that_was_never_run_is_not_called_red_and_is_asked_the_next_time(project: Project) -> None:
     repo = discover(project.root)
     commands = ("sleep 30", "true", "false")
-    assert red_before(repo, "HEAD", commands, 0.3, ignore) == {"sleep 30"}
-    assert red_before(repo, "HEAD", commands, 20, ignore) == {"sleep 30", "false"}
+    assert _said(checks_before(repo, "HEAD", commands, 0.3, ignore)) == {"sleep 30": False}
+    assert _said(checks_before(repo, "HEAD", commands, 20, ignore)) == {"sleep 30": False, "true": True, "false": False}
+
+
+def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is_asked_again(project: Project) -> None:
+    repo = discover(project.root)
+    project.write("test_a.py", "def test_a(): pass\ndef test_b(): assert False\n")
+    project.commit("Tests")
+    command = f"{shlex.quote(sys.executable)} -m pytest -v -p no:cacheprovider"
+    first = checks_before(repo, "HEAD", [command], 30, ignore)
+    assert first[command].tally == Tally(Counts("pytest", passed=1, failed=1), ("test_a.py::test_a",), ("test_a.py::test_b",))
+    heard: list[Event] = []
+    assert checks_before(repo, "HEAD", [command], 30, heard.append) == first
+    assert heard == []
+    (kept,) = (repo.private / "cache").glob("checks-*.json")
+    text = kept.read_text()
+    for damaged in (text[:-5], "[]", "{}", text.replace('"passed"', '"went"'), text.replace('"tally"', '"old"'), '{"x": {"y": true}}'):
+        kept.write_text(damaged)
+        assert checks_before(repo, "HEAD", [command], 30, heard.append) == first
+        assert heard, damaged
+        heard.clear()
+
+
+def _said(before: Mapping[str, Baseline]) -> dict[str, bool]:
+    return {command: one.ok for command, one in before.items()}

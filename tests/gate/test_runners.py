@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.gate.runners import counts, failing_part, nothing_ran, summary
+from agent.gate.runners import failing_part, nothing_ran, summary, tally
 
 OUTPUTS = Path(__file__).parent / "outputs"
 
@@ -122,7 +122,7 @@ def test_the_failing_part_says_what_failed_and_nothing_else(name: str, told: tup
 
 
 def test_totals_of_several_runs_are_added_up() -> None:
-    total = counts(read("pytest-green") + read("jest-red") + read("pytest-green"))
+    total = tally(read("pytest-green") + read("jest-red") + read("pytest-green")).counts
     assert total is not None
     assert (total.runner, total.passed, total.failed) == ("pytest, jest", 10, 1)
 
@@ -183,5 +183,5 @@ def test_no_text_makes_the_reader_of_outputs_raise_or_show_a_control_character(t
     assert len(line) <= 100
     assert not [char for char in line if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}]
     assert len(failing_part(text, 500)) <= 600
-    total = counts(text)
+    total = tally(text).counts
     assert total is None or nothing_ran(text, code) == (total.ran == 0)

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from agent.domain.change import AddedLines, Change
 from agent.domain.events import ignore
 from agent.gate.protect import SizeLimits
-from agent.gate.protocol import CheckResult, Verdict
-from agent.gate.verdict import NO_CHANGE, feedback, gate
+from agent.gate.protocol import Baseline, CheckResult, Verdict
+from agent.gate.verdict import UNCHANGED, feedback, gate
 
+RED = Baseline(ok=False)
 WORK = (Change("calc.py", "modified", 1, 1, 40),)
 
 
@@ -23,8 +24,8 @@ def judge(
     *,
     added: AddedLines | None = None,
     environment: Mapping[str, str] | None = None,
-    red_before: Collection[str] = (),
-    allow_no_change: bool = False,
+    before: Mapping[str, Baseline] | None = None,
+    allow: Collection[str] = (),
 ) -> Verdict:
     return gate(
         commands=commands,
@@ -35,8 +36,8 @@ def judge(
         timeout=20,
         environment=environment or {},
         listen=ignore,
-        red_before=red_before,
-        allow_no_change=allow_no_change,
+        before=before or {},
+        allow=allow,
     )
 
 
@@ -62,17 +63,17 @@ def test_what_is_refused_without_a_check_costs_no_check(tmp_path: Path, bad: str
 
 
 def test_case_82_finished_without_a_change_is_refused(tmp_path: Path) -> None:
-    assert judge(tmp_path, changes=()).findings == (NO_CHANGE,)
+    assert judge(tmp_path, changes=()).findings == (UNCHANGED,)
 
 
 def test_an_item_that_only_looks_may_change_nothing(tmp_path: Path) -> None:
-    assert judge(tmp_path, changes=(), allow_no_change=True).ok
+    assert judge(tmp_path, changes=(), allow=["no-change"]).ok
 
 
 def test_a_check_that_was_red_decides_where_nothing_changed(tmp_path: Path) -> None:
-    assert judge(tmp_path, ["true"], (), red_before=["true"]).ok
-    assert not judge(tmp_path, ["false"], (), red_before=["false"]).ok
-    assert judge(tmp_path, ["true"], (), red_before=["another"]).findings == (NO_CHANGE,)
+    assert judge(tmp_path, ["true"], (), before={"true": RED}).ok
+    assert not judge(tmp_path, ["false"], (), before={"false": RED}).ok
+    assert judge(tmp_path, ["true"], (), before={"another": RED}).findings == (UNCHANGED,)
 
 
 def test_the_worker_hears_which_check_failed_and_why(tmp_path: Path) -> None:

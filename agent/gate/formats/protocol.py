@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+_NAMED = 3000  # names that are kept of one check
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -28,6 +30,16 @@ class Counts:
         """How many really ran: skipped and deselected ones verified nothing."""
         return self.passed + self.failed + self.errors + self.xfailed + self.xpassed
 
+    @property
+    def collected(self) -> int:
+        """How many the runner found."""
+        return self.ran + self.skipped + self.deselected
+
+    @property
+    def red(self) -> int:
+        """How many failed or could not be run."""
+        return self.failed + self.errors
+
     def __add__(self, other: Counts) -> Counts:
         names = self.runner.split(", ")
         return Counts(
@@ -41,6 +53,26 @@ class Counts:
             deselected=self.deselected + other.deselected,
             unit=self.unit if self.unit == other.unit else "",
         )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a check told of its tests: the counts, None where it told none, and names as far as it told all of them."""
+
+    counts: Counts | None = None
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, counts: Counts | None, passed: tuple[str, ...], failed: tuple[str, ...]) -> Tally:
+        """Names only where they are as many as were counted: of some nobody can say which are missing."""
+        if counts is None:
+            return cls()
+        told = (passed if len(passed) == counts.passed <= _NAMED else (), failed if len(failed) == counts.red <= _NAMED else ())
+        return cls(counts, *told)
+
+
+UNTOLD = Tally()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""The JUnit reports that a check wrote: files that are new or other than they were before it ran."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.gate.formats.junit import read_junit
+from agent.gate.formats.protocol import Tally
+
+_BYTES = 20_000_000  # of all reports together; what is larger isn't read
+_FILES = 5_000
+_NAMED = re.compile(r"[\w./-]+\.xml\b")
+_USUAL = (
+    "*junit*.xml",
+    "report*.xml",
+    "test-results*.xml",
+    "test-results/*.xml",
+    "test-reports/*.xml",
+    "reports/*.xml",
+    "build/test-results/*/*.xml",
+    "*/build/test-results/*/*.xml",
+    "target/surefire-reports/*.xml",
+    "*/target/surefire-reports/*.xml",
+    "target/nextest/*/*.xml",
+)
+Stamps = Mapping[Path, tuple[int, int, int]]
+
+
+def stamps(root: Path, command: str) -> Stamps:
+    """The files where `command` may write reports, each with what changes when it is written: those it names, and the usual places."""
+    places = [root / name for name in _NAMED.findall(command)]
+    places += [path for pattern in _USUAL for path in root.glob(pattern)]
+    found: dict[Path, tuple[int, int, int]] = {}
+    for path in places[:_FILES]:
+        try:
+            told = path.lstat()
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(told.st_mode):
+            found[path] = (told.st_mtime_ns, told.st_size, told.st_ino)
+    return found
+
+
+def written(root: Path, command: str, before: Stamps) -> Tally:
+    """What the reports tell that `command` wrote since `before`."""
+    changed = [path for path, stamp in stamps(root, command).items() if before.get(path) != stamp]
+    room = _BYTES
+    texts: list[bytes] = []
+    for path in changed:
+        text = _read(path, room)
+        room -= len(text)
+        texts.append(text)
+    return read_junit(texts) if room > 0 else Tally()
+
+
+def _read(path: Path, most: int) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(max(most, 0)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
