@@ -91,13 +91,14 @@ def plan_with_model(
     open_model: OpenModel,
     listen: Listener,
     now: datetime,
+    clock: Callable[[], float] = time.monotonic,
     goal: str | None = None,
     commit: bool = True,
 ) -> PlanResult:
     """Let a model look around and propose items: they and a note with its letter land as one commit of just these files.
 
-    `goal` stands in for .agent/goal.md. The work tree may be dirty: nothing else is read into the commit. Raises AgentctlError where
-    nothing can be planned or nothing was proposed; then nothing has changed but what was spent.
+    `goal` stands in for .agent/goal.md, `clock` measures the session's minutes. The work tree may be dirty: nothing else is read into
+    the commit. Raises AgentctlError where nothing can be planned or nothing was proposed; then nothing has changed but what was spent.
     """
     with locked(repo.private):
         told = recover(repo)
@@ -109,7 +110,7 @@ def plan_with_model(
         step = next_step_id(PLAN, now, scene.latest)
         with closing(open_model(name, Task(PLAN, _attempts(scene) + 1))) as model:
             listen(StepBegan(str(step), PLAN, model.name))
-            report = _session(scene, step, model, listen)
+            report = _session(scene, step, model, listen, clock)
             if repo.status().branch != branch:
                 raise AgentctlError("another branch was checked out while the plan was made", f"git switch {branch}, and plan again")
             return _land(open_scene(repo), step, report, model.name, goal, commit=commit)
@@ -126,7 +127,7 @@ def _attempts(scene: Scene) -> int:
     return sum(1 for record in scene.history.records if record.name.step.name == PLAN and record.name.outcome is Outcome.LETTER)
 
 
-def _session(scene: Scene, step: StepId, model: Model, listen: Listener) -> Report:
+def _session(scene: Scene, step: StepId, model: Model, listen: Listener, clock: Callable[[], float]) -> Report:
     repo, limits = scene.repo, scene.memory.config.limits
     ledger = Ledger(repo.shared)
     listen(Phase("brief", "plan"))
@@ -148,6 +149,7 @@ def _session(scene: Scene, step: StepId, model: Model, listen: Listener) -> Repo
         before=lambda: None,
         checkpoint=lambda: None,
         listen=listen,
+        clock=clock,
     )
     report = clean(loop.work(None))
     return replace(report, usage=replace(report.usage, seconds=time.monotonic() - began))

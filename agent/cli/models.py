@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import click
 
+from agent.cli.span import Span
 from agent.domain.keys import KEY_ENV
 from agent.errors import AgentctlError
 from agent.model import open_model
+from agent.model.patient import FIRST, Patience
 from agent.model.protocol import Endpoint, Model, OpenModel, Task
 from agent.personal import Personal, personal
 from agent.repository.repo import Repo
@@ -23,6 +27,27 @@ def with_model(command: _F) -> _F:
     command = click.option("--model", metavar="NAME", help="The model, by its litellm name; wins over AGENTCTL_MODEL and the config.")(command)
     command = click.option("--api-base", metavar="URL", help="Where the model is reached, for a local or other endpoint.")(command)
     return click.option("--key-env", metavar="VARIABLE", help="The environment variable that holds the key.")(command)
+
+
+def with_patience(default: str) -> Callable[[_F], _F]:
+    """The option that says how long an outage is waited out."""
+    return click.option(
+        "--patience", type=Span(), default=default, show_default=True, help="How long a provider that can't answer now is waited for, each time."
+    )
+
+
+def patience_for(span: timedelta) -> Patience:
+    """Patience of `span`; AGENTCTL_BACKOFF says how long its first wait is, in seconds. Raises AgentctlError where that is no number above 0."""
+    told = os.environ.get("AGENTCTL_BACKOFF", "")
+    try:
+        first = float(told) if told else FIRST
+    except ValueError:
+        first = 0.0
+    if not 0 < first < math.inf:
+        raise AgentctlError(
+            f"AGENTCTL_BACKOFF is {told!r}, which is no number of seconds above 0", f"unset it, or: export AGENTCTL_BACKOFF={FIRST:g}"
+        )
+    return Patience(span.total_seconds(), first=first)
 
 
 def model_chooser(flag: str | None) -> Callable[[str], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -12,11 +13,12 @@ from agent.actions.people import add_items
 from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
 from agent.cli.common import here, now, repository, with_allow, with_no_commit
-from agent.cli.models import model_chooser, model_opener, with_model
+from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
+from agent.model.patient import patient
 from agent.repository.repo import Repo
 from agent.worker.protocol import Ending
 
@@ -29,6 +31,7 @@ from agent.worker.protocol import Ending
 @click.option("--text", "body", metavar="TEXT", help="With --each: what done means, with the same words in braces.")
 @click.option("--check", "checks", metavar="CMD", multiple=True, help="With --each: a check of each item.")
 @with_allow("With --each: what the items' steps may do that the gate refuses otherwise")
+@with_patience("10m")
 @with_model
 @with_no_commit
 def plan(
@@ -39,6 +42,7 @@ def plan(
     body: str | None,
     checks: tuple[str, ...],
     allow: tuple[str, ...],
+    patience: timedelta,
     model: str | None,
     api_base: str | None,
     key_env: str | None,
@@ -63,13 +67,15 @@ def plan(
     else:
         gc.enable()
         hide_own_memory()
+        waiting = patience_for(patience)
         with telling(repo) as listen:
             result = plan_with_model(
                 repo,
                 model_name=model_chooser(model),
-                open_model=model_opener(repo, api_base, key_env),
+                open_model=patient(model_opener(repo, api_base, key_env), waiting, listen),
                 listen=listen,
                 now=now(),
+                clock=waiting.now,
                 goal=goal,
                 commit=not no_commit,
             )

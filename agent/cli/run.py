@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -15,31 +14,18 @@ from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
 from agent.actions.waiting import Waiter
 from agent.cli.common import now, print_json, repository, with_json
-from agent.cli.models import endpoint_for, model_chooser, with_model
+from agent.cli.models import endpoint_for, model_chooser, patience_for, with_model, with_patience
+from agent.cli.span import Span
 from agent.cli.telling import telling
 from agent.domain.events import all_of
 from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
-from agent.model.patient import Patience
 from agent.render import data, text
-
-_PATIENCE = 8 * 3600.0
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-class _Span(click.ParamType[timedelta]):
-    name = "8h"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        parts = re.fullmatch(r"(?:\d+(?:\.\d+)?[smhd])+", str(value))
-        if not parts:
-            self.fail(f"{value!r} is no span of time: write 90m, 8h or 2d12h.", param, ctx)
-        return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)([smhd])", str(value))))
 
 
 @click.command()
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="At most N steps.")
-@click.option("--for", "span", type=_Span(), help="For so long: 90m, 8h, 2d12h.")
+@click.option("--for", "span", type=Span(), help="For so long: 90m, 8h, 2d12h.")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%H:%M"]), help="Until then, in local time.")
 @click.option(
     "--max-cost",
@@ -48,6 +34,7 @@ class _Span(click.ParamType[timedelta]):
     help="At most so much; checked before each call with the most it could cost.",
 )
 @click.option("--wait", is_flag=True, help="Don't end where nothing is left or a person is needed: wait for a commit that changes it.")
+@with_patience("8h")
 @with_model
 @with_json
 def run(
@@ -56,6 +43,7 @@ def run(
     until: datetime | None,
     max_cost: float | None,
     wait: bool,
+    patience: timedelta,
     model: str | None,
     api_base: str | None,
     key_env: str | None,
@@ -64,7 +52,7 @@ def run(
     """Take steps until the list is done, a bound is reached, or only a person can go on.
 
     Each step is a fresh session, as with `agentctl step`. Failed attempts and blocked items are passed over. Rate limits
-    and outages are waited out, up to eight hours in all; such waits don't count against a step's minutes.
+    and outages are waited out; such waits don't count against a step's minutes.
 
     With --wait it stays when the list is done or a person is needed, and goes on at the next commit that changes this: a
     new item, an answer, a revert, a pull. It holds no lock meanwhile. Ctrl-C or a bound ends it.
@@ -83,7 +71,7 @@ def run(
             bounds,
             model_name=model_chooser(model),
             open_model=models.open,
-            patience=Patience(_PATIENCE),
+            patience=patience_for(patience),
             listen=all_of(waiter.hear, listen) if waiter else listen,
             now=now,
             ended=_nothing if as_json else _show,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gc
+from datetime import timedelta
 
 import click
 
 from agent.actions.scene import brief_for, choose, open_scene
-from agent.actions.step import take_step
+from agent.actions.step import Bounds, take_step
 from agent.cli.common import now, print_json, repository, with_json
-from agent.cli.models import model_chooser, model_opener, with_model
+from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling
 from agent.errors import Exit
 from agent.hidden import hide_own_memory
+from agent.model.patient import patient
 from agent.render import data, text
 from agent.repository.repo import Repo
 
@@ -20,9 +22,10 @@ from agent.repository.repo import Repo
 @click.command()
 @click.argument("item", required=False)
 @click.option("--dry-run", is_flag=True, help="Print the brief, and on stderr what a step would cost at most; no model is called.")
+@with_patience("10m")
 @with_model
 @with_json
-def step(item: str | None, dry_run: bool, model: str | None, api_base: str | None, key_env: str | None, as_json: bool) -> int:
+def step(item: str | None, dry_run: bool, patience: timedelta, model: str | None, api_base: str | None, key_env: str | None, as_json: bool) -> int:
     """Take one step at ITEM, or at the next item of the list.
 
     A fresh session works at the item with its tools. When it says it is finished, agentctl runs the checks of the commit
@@ -37,8 +40,17 @@ def step(item: str | None, dry_run: bool, model: str | None, api_base: str | Non
         return _show(repo, item, model)
     gc.enable()
     hide_own_memory()
+    waiting = patience_for(patience)
     with telling(repo) as listen:
-        result = take_step(repo, item, model_name=model_chooser(model), open_model=model_opener(repo, api_base, key_env), listen=listen, now=now())
+        result = take_step(
+            repo,
+            item,
+            model_name=model_chooser(model),
+            open_model=patient(model_opener(repo, api_base, key_env), waiting, listen),
+            listen=listen,
+            now=now(),
+            bounds=Bounds(clock=waiting.now),
+        )
     if as_json:
         print_json(data.step_data(result))
     else:

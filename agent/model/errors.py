@@ -118,7 +118,7 @@ def error_for(name: str, facts: Facts) -> ModelError:
     said = f": {_short(facts)}" if row.quote and _short(facts) else ""
     return ModelError(
         row.message.format(**words) + said,
-        row.hint.format(**words),
+        row.hint.format(**words) + _when(facts.retry_after),
         row.code or CODES[row.kind],
         kind=row.kind,
         reason=row.reason,
@@ -126,6 +126,10 @@ def error_for(name: str, facts: Facts) -> ModelError:
         tries=row.tries,
         spent=facts.spent,
     )
+
+
+def _when(seconds: float | None) -> str:
+    return f" (it asks to wait {math.ceil(seconds / 60)} minutes)" if seconds is not None and seconds > 60 else ""  # noqa: PLR2004  # less is soon
 
 
 CODES = {Kind.WAIT: Exit.UNAVAILABLE, Kind.MEND: Exit.ERROR, Kind.STOP: Exit.ERROR, Kind.BUG: Exit.BUG}

@@ -9,23 +9,28 @@ from collections.abc import Callable
 
 from agent.domain.chat import Reply, Request
 from agent.domain.events import Listener, Waiting
-from agent.domain.usage import NOTHING
-from agent.model.errors import Kind, ModelError, Reason
-from agent.model.protocol import Closing, Limits, Model, Price
+from agent.model.errors import Kind, ModelError
+from agent.model.protocol import Closing, Limits, Model, OpenModel, Price, Task
 
-_FIRST, _LONGEST = 2.0, 300.0  # seconds; each wait is twice the one before, up to the longest
+FIRST = 2.0
+"""Seconds of the first wait; each further one in a row is twice as long, up to five minutes or what the provider says."""
+
+_LONGEST = 300.0
 
 
 class Patience:
-    """How long waits may take in all, in seconds, and how long they have taken: shared by all calls of a run.
+    """How long one outage may last, in seconds, from the first failed call to an answer: shared by all calls of a run.
 
-    `now` is a clock that stands still while somebody waits, so that waiting doesn't count as working.
+    `now` is a clock that stands still from a failed call to the next one, so that an outage doesn't count as work.
     """
 
-    def __init__(self, seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._left = seconds
-        self._deadline = math.inf
+    def __init__(self, seconds: float, *, first: float = FIRST, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._seconds = seconds
+        self._first = first
         self._sleep = sleep
+        self._left = seconds
+        self._tries = 0
+        self._deadline = math.inf
         self.waited = 0.0
 
     def now(self) -> float:
@@ -36,16 +41,32 @@ class Patience:
         """Wait no longer than until `deadline`, a moment of `time.monotonic`."""
         self._deadline = deadline
 
-    def wait(self, seconds: float) -> bool:
-        """Wait; False, at once, where that would be longer than what is left."""
-        if seconds > self._left or time.monotonic() + seconds > self._deadline:
-            return False
+    def answered(self) -> None:
+        """The outage, if there was one, is over."""
+        self._left = self._seconds
+        self._tries = 0
+
+    def lost(self, seconds: float, error: ModelError) -> float | None:
+        """How long to wait after a call that failed with `error` after `seconds`; None where waiting is over.
+
+        Exponential back-off with jitter in its upper half; never less than what the provider asked for.
+        """
+        self.waited += seconds
+        self._left -= seconds
+        self._tries += 1
+        backoff = min(_LONGEST, self._first * 2.0 ** min(self._tries - 1, 60)) * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
+        wait = max(backoff, error.retry_after or 0.0)
+        if self._tries > error.tries or wait > self._left or time.monotonic() + wait > self._deadline:
+            return None
+        return wait
+
+    def wait(self, seconds: float) -> None:
+        """Wait."""
         began = time.monotonic()
         self._sleep(seconds)
         slept = time.monotonic() - began
         self.waited += slept
         self._left -= max(slept, seconds)
-        return True
 
 
 class PatientModel(Closing):
@@ -72,24 +93,31 @@ class PatientModel(Closing):
         self._model.check()
 
     def complete(self, request: Request) -> Reply:
-        tries = 0
         while True:
+            began = time.monotonic()
             try:
-                return self._model.complete(request)
+                reply = self._model.complete(request)
+                break
             except ModelError as error:
-                if error.kind is not Kind.WAIT or error.reason is Reason.QUOTA or error.spent != NOTHING:
+                if error.kind is not Kind.WAIT:
+                    self._patience.answered()
                     raise
-                seconds = _seconds(tries, error.retry_after)
-                self._listen(Waiting(seconds, error.message))
-                if not self._patience.wait(seconds):
+                wait = self._patience.lost(time.monotonic() - began, error)
+                if wait is None:
                     raise
-                tries += 1
+                self._listen(Waiting(wait, error.message))
+            self._patience.wait(wait)
+        self._patience.answered()
+        return reply
 
     def close(self) -> None:
         self._model.close()
 
 
-def _seconds(tries: int, wanted: float | None) -> float:
-    """Exponential back-off with full jitter in its upper half; never less than what the provider asked for, if it did."""
-    backoff: float = min(_LONGEST, _FIRST * 2**tries) * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
-    return max(backoff, wanted or 0.0)
+def patient(open_model: OpenModel, patience: Patience, listen: Listener) -> OpenModel:
+    """`open_model`, but whatever it opens waits out what passes, as long as `patience` lasts."""
+
+    def opened(name: str, task: Task) -> Model:
+        return PatientModel(open_model(name, task), patience, listen)
+
+    return opened

@@ -183,7 +183,7 @@ def test_case_97_a_model_that_can_not_be_reached_ends_the_step_at_once_and_chang
     project = case("mkrepo")
     before = project.head()
     answers(project, {"error": {"kind": kind, "message": "the model openai/gpt-5.3-hihg does not exist"}})
-    ran = project.agentctl("step")
+    ran = project.agentctl("step", "--patience", "0s")
     assert (ran.code, "openai/gpt-5.3-hihg" in ran.err) == (code, True), ran.err
     assert (project.head(), project.status(), project.read("calc.py")) == (before, "", "def add(a, b):\n    return a - b\n")
 
@@ -191,7 +191,7 @@ def test_case_97_a_model_that_can_not_be_reached_ends_the_step_at_once_and_chang
 def test_case_97_what_was_done_before_the_model_failed_is_kept(case: Case) -> None:
     project = case("mkrepo")
     answers(project, reply(ADDS), {"error": {"kind": "wait", "message": "overloaded"}})
-    ran = project.agentctl("step")
+    ran = project.agentctl("step", "--patience", "0s")
     assert (ran.code, "refs/agentctl/attempts/" in ran.err) == (75, True), ran.err
     assert project.status() == ""
 

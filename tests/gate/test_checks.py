@@ -117,7 +117,9 @@ def test_all_checks_run_and_each_is_told_as_it_ends(tmp_path: Path) -> None:
     told: list[Event] = []
     results = run_checks(["echo fine", "echo broken; exit 3", "true"], root=tmp_path, timeout=30, listen=told.append)
     assert [(result.ok, result.summary.split(" in ")[0]) for result in results] == [(True, "fine"), (False, "broken"), (True, "exit 0")]
-    assert [event for event in told if isinstance(event, CheckEnded)] == [CheckEnded(result.command, result.ok, result.summary, result.seconds) for result in results]
+    assert [event for event in told if isinstance(event, CheckEnded)] == [
+        CheckEnded(result.command, result.ok, result.summary, result.seconds) for result in results
+    ]
 
 
 @pytest.mark.parametrize("first", ["sleep 60", "pytst"])
