@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from agent.cli.telling import telling
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
-from agent.model.patient import patient
+from agent.model.patient import Patience, patient
+from agent.model.protocol import OpenModel
 from agent.repository.repo import Repo
 from agent.worker.protocol import Ending
 
@@ -65,23 +67,26 @@ def plan(
     elif pattern:
         _each(repo, pattern, title or "", body or "", checks, allow, no_commit=no_commit)
     else:
-        gc.enable()
-        hide_own_memory()
-        waiting = patience_for(patience)
-        with telling(repo) as listen:
-            result = plan_with_model(
-                repo,
-                model_name=model_chooser(model),
-                open_model=patient(model_opener(repo, api_base, key_env), waiting, listen),
-                listen=listen,
-                now=now(),
-                clock=waiting.now,
-                goal=goal,
-                commit=not no_commit,
-            )
-        if result.ending is not Ending.FINISHED:
-            click.echo(f"the planner stopped before it said it was finished ({result.ending}): look the list over", err=True)
-        _tell(list(result.items), list(result.known), result.commit)
+        _by_model(repo, model_chooser(model), model_opener(repo, api_base, key_env), patience_for(patience), goal, commit=not no_commit)
+
+
+def _by_model(repo: Repo, choose: Callable[[str], str], open_model: OpenModel, waiting: Patience, goal: str | None, *, commit: bool) -> None:
+    gc.enable()
+    hide_own_memory()
+    with telling(repo) as listen:
+        result = plan_with_model(
+            repo,
+            model_name=choose,
+            open_model=patient(open_model, waiting, listen),
+            listen=listen,
+            now=now(),
+            clock=waiting.now,
+            goal=goal,
+            commit=commit,
+        )
+    if result.ending is not Ending.FINISHED:
+        click.echo(f"the planner stopped before it said it was finished ({result.ending}): look the list over", err=True)
+    _tell(list(result.items), list(result.known), result.commit)
 
 
 def _added(repo: Repo, source: str, *, no_commit: bool) -> None:
