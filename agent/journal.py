@@ -6,9 +6,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from agent.domain.progress import UNBEGUN, Progress, progress_from
+from agent.domain.usage import NOTHING, Usage
 from agent.durable import sync_folder, write_whole
 from agent.errors import AgentctlError
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A commit on top of `ground` that is about to be made.
+
+    It is of `tree` (None: of the ground's own, once the step's work is put back), with agentctl's own `files` (path inside `.agent/`, text).
+    """
+
+    ground: str
+    tree: str | None
+    files: tuple[tuple[str, str], ...]
+    message: str
 
 
 @dataclass(frozen=True)
@@ -16,10 +32,10 @@ class Entry:
     """A step under way. Paths are relative to the repository's top.
 
     `branch` is where the step began; `untracked` (ignored ones too, folders ending in `/`) are not the step's, nor are
-    changes of the tracked files in `theirs`; `running` says whether a tool is at work, and
+    changes of the tracked files in `theirs`; `doing` says which tool is at work ("": none), and
     `head` and `staged` where HEAD was and what was staged when it began. `originals` says for each path that a tool wrote what it
-    held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `landing` are agentctl's own
-    files of a commit that was about to be made.
+    held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `progress` is what the
+    session has done so far; `carried` of its usage and calls are those of sessions that it went on from.
     """
 
     step: str
@@ -28,12 +44,15 @@ class Entry:
     untracked: tuple[str, ...] = ()
     originals: Mapping[str, tuple[str, int] | None] = field(default_factory=dict)
     made: tuple[str, ...] = ()
-    landing: tuple[str, ...] = ()
+    landing: Landing | None = None
     branch: str | None = None
     theirs: tuple[str, ...] = ()
-    running: bool = False
+    doing: str = ""
     head: str | None = None
     staged: tuple[str, ...] = ()
+    progress: Progress = UNBEGUN
+    carried: Usage = NOTHING
+    carried_calls: int = 0
 
 
 class Journal:
@@ -45,23 +64,18 @@ class Journal:
     def read(self) -> Entry | None:
         """The step that was under way, or None. Raises AgentctlError where the file is broken."""
         try:
-            stored = json.loads(self._path.read_text("utf-8"))
-            originals = {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()}
-            lists = {name: tuple(stored[name]) for name in ("untracked", "made", "landing", "theirs", "staged")}
-            return Entry(
-                stored["step"],
-                stored["item"],
-                stored["base"],
-                originals=originals,
-                branch=stored["branch"],
-                running=stored["running"],
-                head=stored["head"],
-                **lists,
-            )
+            return _entry(json.loads(self._path.read_text("utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise AgentctlError(f"{self._path} can't be read", f"look at git status, then: rm {self._path}") from None
+
+    def written(self) -> float:
+        """When an entry was written last, in seconds since 1970; 0 where there is none."""
+        try:
+            return self._path.stat().st_mtime
+        except OSError:
+            return 0.0
 
     def write(self, entry: Entry) -> None:
         """Note `entry` as what is under way; on disk when this returns."""
@@ -72,6 +86,21 @@ class Journal:
         self._path.unlink(missing_ok=True)
         if self._path.parent.is_dir():
             sync_folder(self._path.parent)
+
+
+def _entry(stored: dict[str, Any]) -> Entry:
+    lists = {name: tuple(stored[name]) for name in ("untracked", "made", "theirs", "staged")}
+    read = {
+        "originals": {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()},
+        "landing": stored["landing"] and _landing(stored["landing"]),
+        "progress": progress_from(stored["progress"]),
+        "carried": Usage(**stored["carried"]),
+    }
+    return Entry(**{**stored, **lists, **read})
+
+
+def _landing(stored: dict[str, Any]) -> Landing:
+    return Landing(**{**stored, "files": tuple((path, text) for path, text in stored["files"])})
 
 
 def with_original(entry: Entry, path: str, kept: tuple[str, int] | None) -> Entry:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.domain.usage import Usage
+from agent.domain.usage import Usage, summed
 from agent.durable import append_line, write_whole
 
 _VERSION = 1
@@ -61,6 +61,11 @@ class Ledger:
     def read(self) -> tuple[list[Call], int]:
         """All calls in their order, and how many lines could not be read (torn by a crash)."""
         return _calls(self._bytes())
+
+    def of(self, step: str) -> tuple[int, Usage]:
+        """How many calls were made for `step`, and what they used."""
+        mine = [call.usage for call in self.read()[0] if call.step == step]
+        return len(mine), summed(mine)
 
     def sums(self) -> list[Spent]:
         """All calls, added up by step, day, item and model, in the order in which these first came.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,16 @@ from agent.errors import AgentctlError, Exit
 _PATIENCE = 2.0  # seconds; a killed holder's lock lingers while a child of its was being started
 
 
+MARK = "_AGENTCTL_HOLDER"
+"""The variable by which whatever a holder of the lock starts is known: its value is also in the lock's file."""
+
+
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock in `folder`. Raises AgentctlError (exit 75) that names the holder where somebody else has it."""
+def locked(folder: Path) -> Iterator[str]:
+    """Hold the lock in `folder`; gives the mark of whoever held it before ("": nobody is known).
+
+    Raises AgentctlError (exit 75) that names the holder where somebody else has it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -26,10 +34,14 @@ def locked(folder: Path) -> Iterator[None]:
         ) from None
     try:
         _take(handle)
+        before = os.pread(handle, 200, 0).decode("ascii", "replace").partition("\n")[2].strip()
+        mark = secrets.token_hex(8)
         os.ftruncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
-        yield
+        os.pwrite(handle, f"{os.getpid()}\n{mark}\n".encode(), 0)
+        os.environ[MARK] = mark
+        yield before
     finally:
+        os.environ.pop(MARK, None)
         os.close(handle)
 
 
@@ -40,7 +52,7 @@ def _take(handle: int) -> None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            holder = _pid(handle) or "unknown"
             if time.monotonic() > deadline:
                 message = f"another agentctl (process {holder}) is at work in this work tree"
                 raise AgentctlError(
@@ -58,9 +70,14 @@ def holder(folder: Path) -> int | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        text = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
-        return int(text) if text.isdigit() else 0
+        return _pid(handle)
     else:
         return None
     finally:
         os.close(handle)
+
+
+def _pid(handle: int) -> int:
+    """Who wrote into the lock's file last, 0 where that can't be read."""
+    text = os.pread(handle, 32, 0).decode("ascii", "replace").partition("\n")[0]
+    return int(text) if text.isdigit() else 0

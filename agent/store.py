@@ -142,3 +142,16 @@ def note_of(repo: Repo, record: Record) -> Note | None:
 def notes_of(repo: Repo, records: Iterable[Record]) -> dict[NoteName, Note]:
     """The notes of steps, undone ones too; those that this clone doesn't have are left out."""
     return _notes(repo, [(record.commit, record.name) for record in records if record.commit])
+
+
+def memory_path(repo: Repo, path: str) -> str:
+    """A path inside `.agent/` as one relative to the top."""
+    return f"{repo.prefix}{FOLDER}/{path}"
+
+
+def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> None:
+    """Write `files` (path inside `.agent/`, text) into the work tree."""
+    for path, text in files:
+        target = repo.root / FOLDER / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode("utf-8"))

@@ -48,7 +48,6 @@ LONGEST_FILE, LONGEST_FUNCTION = 320, 45  # lines
 MAY_BE_LONG = {
     "agent/cli/demo.py:demo": "a script that is read from top to bottom, as it is shown",
     "agent/actions/step.py": "the protocol of one step in the order in which it happens; what stands alone has left it",
-    "agent/actions/workbench.py": "all that a step may touch, take back and land, to be read as one",
 }
 
 

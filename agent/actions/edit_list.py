@@ -9,7 +9,6 @@ from datetime import datetime
 from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.people import WORDS, Landed, item_files, save, taken_ids
 from agent.actions.scene import Scene, open_scene
-from agent.actions.workbench import memory_path
 from agent.domain.adding import made_of
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.frontmatter import BadFileError, dump
@@ -21,6 +20,7 @@ from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, check_links, parse_item, tidy_text
 from agent.errors import AgentctlError
 from agent.repository.repo import FOLDER, Repo
+from agent.store import memory_path
 
 _AGAIN = "agentctl todo edit"
 

@@ -14,13 +14,14 @@ from agent.domain.message import step_message
 from agent.domain.names import NoteName, Outcome, StepId, slug_with_tail
 from agent.domain.note import Note, render_note
 from agent.domain.output import fold_output
+from agent.domain.progress import Proposed, Remembered
 from agent.domain.redact import redact
 from agent.domain.text import one_line
 from agent.domain.todo import Item, render_item, tidy_text, tidy_title, title_key
 from agent.domain.usage import Usage
 from agent.gate.fewer import redder
 from agent.gate.protocol import Baseline, CheckResult, Verdict
-from agent.worker.protocol import Proposed, Remembered, Report
+from agent.worker.protocol import Report
 
 _EXCERPT = 1200  # characters of a red check's output in a note
 _ALLOWED = 500  # characters of what the item let through

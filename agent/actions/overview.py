@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.actions.life import Life, life
+from agent.actions.paused import all_paused
 from agent.actions.scene import Scene
 from agent.actions.spending import all_spending, grouped, total
 from agent.domain.memory import Record
@@ -60,13 +61,18 @@ def _gist(note: Note) -> str:
 
 @dataclass(frozen=True)
 class Where:
-    """What `status` says. `running` is the process that holds the lock of this work tree, `undone` the last step that was taken back."""
+    """What `status` says.
+
+    `running` is the process that holds the lock of this work tree, `paused` the steps that were broken off and can be gone on from, `undone` the
+    last step that was taken back.
+    """
 
     counts: dict[State, int]
     following: Item | None
     letter: tuple[NoteName, Note] | None
     running: int | None
     life: Life | None
+    paused: tuple[str, ...]
     spent: Usage
     undone: Record | None
     blocked: tuple[Row, ...]
@@ -83,6 +89,7 @@ def where(scene: Scene, now: datetime) -> Where:
         letter=scene.letter,
         running=running,
         life=life(scene.repo.private, running, now),
+        paused=tuple(one.unfinished.step for one in all_paused(scene.repo)),
         spent=total(all_spending(scene)),
         undone=undone[-1] if undone else None,
         blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),

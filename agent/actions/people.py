@@ -9,7 +9,6 @@ from datetime import datetime
 from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.preflight import refuse_no_commit
 from agent.actions.scene import Scene
-from agent.actions.workbench import memory_path, write_memory
 from agent.domain.adding import in_sequence, made_of
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.names import Outcome, next_step_id, slug
@@ -19,6 +18,7 @@ from agent.errors import AgentctlError
 from agent.repository.git import gist
 from agent.repository.landing import Made, commit_tree, uninterrupted
 from agent.repository.repo import FOLDER, Repo
+from agent.store import memory_path, write_memory
 
 
 @dataclass(frozen=True)

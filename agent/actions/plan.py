@@ -20,6 +20,7 @@ from agent.domain.each import items_for
 from agent.domain.events import Listener, Phase, StepBegan
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id, slug_with_tail
 from agent.domain.note import Note
+from agent.domain.progress import Proposed
 from agent.domain.text import one_line, plain
 from agent.domain.todo import Item, NewItem, tidy_text, tidy_title, title_key
 from agent.domain.usage import Usage
@@ -30,7 +31,7 @@ from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.loop import Allowance, Loop
-from agent.worker.protocol import Ending, Proposed, Report
+from agent.worker.protocol import Ending, Report
 from agent.worker.tools import PLAN_TOOLS, Desk
 from agent.worker.workspace import Workspace
 
@@ -100,8 +101,8 @@ def plan_with_model(
     `goal` stands in for .agent/goal.md, `clock` measures the session's minutes. The work tree may be dirty: nothing else is read into
     the commit. Raises AgentctlError where nothing can be planned or nothing was proposed; then nothing has changed but what was spent.
     """
-    with locked(repo.private):
-        told = recover(repo)
+    with locked(repo.private) as before:
+        told = recover(repo, before)
         if told:
             listen(Phase("recovered", told))
         branch = refuse_uncommittable(repo).branch
@@ -121,6 +122,10 @@ def _with_goal(scene: Scene, goal: str | None) -> Scene:
     if not wanted:
         raise AgentctlError("there is no goal to plan for", f"write it into {FOLDER}/goal.md and commit")
     return replace(scene, memory=replace(scene.memory, goal=wanted))
+
+
+def _nothing(_told: object) -> None:
+    """A planning session changes no file, so there is nothing to watch or keep."""
 
 
 def _attempts(scene: Scene) -> int:
@@ -146,8 +151,9 @@ def _session(scene: Scene, step: StepId, model: Model, listen: Listener, clock: 
         Allowance(limits.calls, limits.usd, limits.minutes * 60),
         count=count,
         charge=charge,
-        before=lambda: None,
-        checkpoint=lambda: None,
+        before=_nothing,
+        checkpoint=_nothing,
+        noted=_nothing,
         listen=listen,
         clock=clock,
     )

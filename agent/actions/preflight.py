@@ -8,16 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.actions.commits import ground_for
+from agent.actions.resume import pause
 from agent.actions.workbench import Workbench
 from agent.domain.message import steps_in
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
-from agent.journal import Entry, Journal
+from agent.journal import Entry, Journal, Landing
+from agent.lock import MARK
 from agent.repository import snapshot
 from agent.repository.landing import follow
+from agent.repository.locks import clear_left_locks
 from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.repository.status import Status
 from agent.store import refuse_ignored
+from agent.worker.processes import end_marked
 
 _PATIENCE = 1.0  # seconds; an editor that looks at the state of the tree is quicker
 
@@ -46,14 +50,18 @@ def refuse_no_commit(repo: Repo) -> None:
     under_way = repo.operation()
     if under_way:
         raise AgentctlError(f"{under_way[0]} is under way", under_way[1])
+    _refuse_locked(repo)
+    if repo.identity() is None:
+        raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
+    refuse_ignored(repo)
+
+
+def _refuse_locked(repo: Repo) -> None:
     lock = repo.index_lock(_PATIENCE)
     if lock:
         raise AgentctlError(
             f"another git command is at work here: {lock} is there", f"wait for it; if none is running, it died: rm {shlex.quote(str(lock))}"
         )
-    if repo.identity() is None:
-        raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
-    refuse_ignored(repo)
 
 
 def _refuse_unwritable(repo: Repo) -> None:
@@ -80,12 +88,13 @@ def _named(paths: Sequence[str]) -> str:
     return ", ".join(one_line(path, 60) for path in paths[:3]) + more
 
 
-def recover(repo: Repo) -> str:
+def recover(repo: Repo, holder: str) -> str:
     """Pick up what an earlier agentctl left when it died; gives one sentence about it, "" where there was nothing.
 
-    A step whose commit is there is finished; of any other the tree is put back and the work is kept under its ref. What
-    changed since that wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files
-    in `.agent/`, nothing is touched and AgentctlError is raised.
+    `holder` is the mark of whoever held the lock then: what it had started is ended. A step whose commit is there is finished, a commit
+    that was about to be made is made; of any other step the tree is put back and the work is kept to go on from. What changed since that
+    wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files in `.agent/`, nothing is
+    touched and AgentctlError is raised.
     """
     for index in repo.private.glob("work-*.index*"):
         index.unlink(missing_ok=True)
@@ -93,6 +102,10 @@ def recover(repo: Repo) -> str:
     entry = journal.read()
     if entry is None:
         return ""
+    if holder:
+        end_marked(f"{MARK}={holder}", _PATIENCE)
+    clear_left_locks(repo, journal.written())
+    _refuse_locked(repo)
     if _has_landed(repo, entry):
         follow(repo, changed_between(repo, entry.base, "HEAD"))  # a kill may have come between the commit and this
         Workbench(repo, journal, entry).close()
@@ -102,12 +115,25 @@ def recover(repo: Repo) -> str:
     except AgentctlError as error:
         raise AgentctlError(
             f"an earlier agentctl died during {entry.step}: {error.message}",
-            f"look at git status; its work is in refs/agentctl/wip/{entry.step}; when the tree is as you want it: agentctl doctor --fix",
+            f"look at git status; its work is in {snapshot.WIP}{entry.step}; when the tree is as you want it: agentctl doctor --fix",
         ) from None
     bench = Workbench(repo, journal, replace(entry, theirs=(*entry.theirs, *_since_then(repo, entry, ground))))
-    ref = bench.put_back()
-    kept = f"; what it had done is kept in {ref}" if ref else ""
-    return f"an earlier agentctl died during {entry.step}: the tree is put back{kept}"
+    if entry.landing and entry.landing.ground == repo.head() and _finished(bench, entry.landing):
+        return f"an earlier agentctl died while {entry.step} was about to be committed; that is done now"
+    kept = pause(bench)
+    return f"an earlier agentctl died during {entry.step}: the tree is put back" + (f"; what it had done is kept in {kept}" if kept else "")
+
+
+def _finished(bench: Workbench, landing: Landing) -> bool:
+    """Make the commit that was about to be made, and say whether it is there; what a hook refuses or changes is not."""
+    if landing.tree is None:
+        bench.put_back()
+    made = bench.land(landing)
+    if made.commit is None or made.strange:
+        bench.refuse(made)
+        return False
+    bench.close()
+    return True
 
 
 def _has_landed(repo: Repo, entry: Entry) -> bool:
@@ -121,7 +147,7 @@ def _has_landed(repo: Repo, entry: Entry) -> bool:
 
 def _since_then(repo: Repo, entry: Entry, ground: str) -> list[str]:
     """Tracked files that differ from the commit but weren't changed when the step was last seen: a person's, unless a tool was at work."""
-    if entry.running:
+    if entry.doing:
         return []
     wip = repo.resolve(f"{snapshot.WIP}{entry.step}")
     known = set(changed_between(repo, entry.base, wip)) if wip else set()

@@ -102,15 +102,15 @@ def _nothing_next(scene: Scene) -> AgentctlError:
     )
 
 
-def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prompt: str = "system.md") -> Brief:
-    """The brief that a fresh session reads at this commit for `item` (None: for planning)."""
+def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prompt: str = "system.md", resumed: str = "") -> Brief:
+    """The brief that a fresh session reads at this commit for `item` (None: for planning); `resumed` tells of one that was interrupted."""
     history = _with_since(scene)
     wanted = [scene.letter[0]] if scene.letter else []
     wanted += list(history.merged)
     notes = read_notes(scene.repo, scene.memory.commit, wanted)
     if item is not None:
         notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.step.name == item.id])
-    sources = Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None)
+    sources = Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None, resumed)
     return compose(sources, scene.memory.config.brief_tokens, count)
 
 

@@ -15,6 +15,7 @@ from agent.actions.before import checks_before, code_key, remember, told_as_befo
 from agent.actions.commits import WORKER, ground_for
 from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
+from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
@@ -77,14 +78,15 @@ def take_step(
     listen: Listener,
     now: datetime,
     bounds: Bounds = Bounds(),
+    find_work: FindWork = to_go_on_from,
 ) -> StepResult:
     """Take one step at the item `identity`, or at the next one, within the config's limits and `bounds`.
 
-    `model_name` says which model to use, given what the repository's config names. Raises AgentctlError where no step
-    could be taken; nothing has changed then but what was spent.
+    `model_name` says which model to use, given what the repository's config names; `find_work` which work of an earlier session to
+    go on from. Raises AgentctlError where the step was broken off: the tree is as before then, and its work is kept.
     """
-    with locked(repo.private):
-        told = recover(repo)
+    with locked(repo.private) as before:
+        told = recover(repo, before)
         if told:
             listen(Phase("recovered", told))
         status = refuse_unsafe(repo)
@@ -92,40 +94,49 @@ def take_step(
         item = choose(scene, identity)
         name = model_name(scene.memory.config.model)
         step = next_step_id(item.id, now, scene.latest)
+        takeup = find_work(repo, item.id, listen)
         with closing(open_model(name, Task(item.id, len(scene.history.attempts_at(item.id)) + 1))) as model:
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
-            bench = Workbench(repo, Journal(repo.private), entry)
+            bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup))
             listen(StepBegan(str(step), item.id, model.name))
             try:
-                return _Step(scene, item, step, model, bench, listen).take(bounds)
+                return _Step(scene, item, step, model, bench, listen, takeup).take(bounds)
             except BaseException as stop:
-                _put_back(bench, stop)
+                _break_off(bench, stop)
                 raise
 
 
-def _put_back(bench: Workbench, stop: BaseException) -> None:
+def _carrying(entry: Entry, takeup: Takeup | None) -> Entry:
+    if takeup is None:
+        return entry
+    progress = takeup.paused.unfinished.progress
+    return replace(entry, progress=progress, carried=progress.usage, carried_calls=progress.calls)
+
+
+def _break_off(bench: Workbench, stop: BaseException) -> None:
     """Put the tree back after `stop`, and say there where the work is; what can't be put back is said instead of nothing."""
     try:
-        ref = bench.put_back()
+        kept = pause(bench)
     except AgentctlError as trouble:
         if not isinstance(stop, AgentctlError):
             raise trouble from stop
         stop.message, stop.hint = f"{stop.message}; and {trouble.message}", trouble.hint
         return
-    if ref and isinstance(stop, AgentctlError):
-        stop.hint = f"{stop.hint}; what was done so far is kept in {ref}".removeprefix("; ")
+    if kept and isinstance(stop, AgentctlError):
+        stop.hint = f"{stop.hint}; what was done so far is kept in {kept}".removeprefix("; ")
 
 
 class _Step:
     """A step under way: what its parts share."""
 
-    def __init__(self, scene: Scene, item: Item, step: StepId, model: Model, bench: Workbench, listen: Listener) -> None:
+    def __init__(self, scene: Scene, item: Item, step: StepId, model: Model, bench: Workbench, listen: Listener, takeup: Takeup | None) -> None:
         self.scene = scene
         self.item = item
         self.step = step
         self.model = model
         self.bench = bench
         self.listen = listen
+        self.takeup = takeup
         self.repo = scene.repo
         self.config = scene.memory.config
         self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
@@ -135,22 +146,27 @@ class _Step:
 
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
-        brief = brief_for(self.scene, self.item, count)
+        brief = brief_for(self.scene, self.item, count, resumed=told_of(self.takeup))
         self.before = self._checks_before()
+        if self.takeup:
+            take_up(self.bench, self.takeup)
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
+        progress = self.bench.entry.progress
         self.bound = frozenset({"deadline", "usd"} if bounds.usd < limits.usd else {"deadline"})
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
-            Desk(workspace, {**clean_environment(os.environ), **WORKER}),
+            Desk(workspace, {**clean_environment(os.environ), **WORKER}, list(progress.lessons), list(progress.proposals)),
             Allowance(limits.calls, min(limits.usd, bounds.usd), limits.minutes * 60, bounds.deadline),
             count=count,
             charge=self._charge,
             before=self.bench.before_tool,
             checkpoint=self.bench.after_tool,
+            noted=self.bench.noted,
+            progress=progress,
             listen=self.listen,
             clock=bounds.clock,
         )
@@ -199,7 +215,7 @@ class _Step:
         Ledger(self.repo.shared).add(Call(now_text(), str(self.step), self.item.id, self.model.name, usage))
 
     def _usage(self, report: Report) -> Usage:
-        return replace(report.usage, seconds=time.monotonic() - self.began)
+        return replace(report.usage, seconds=self.bench.entry.carried.seconds + time.monotonic() - self.began)
 
     # --- the gate --------------------------------------------------------------------------------------------------
 
@@ -282,7 +298,7 @@ class _Step:
         if others:
             checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
         writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
-        return writing, self.bench.land(tree, writing.files, writing.message)
+        return writing, self.bench.land(self.bench.intend(tree, writing.files, writing.message))
 
     def _mended(self, report: Report, tree: str, made: Made) -> tuple[Verdict, str] | str:
         """What a hook made of the step's files, judged again; or why that can't land: the hook only refused, or put in something else."""
@@ -296,8 +312,7 @@ class _Step:
         return again, mended
 
     def _confirm(self, commit: str) -> None:
-        message = self.repo.git.run("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
-        if self.step not in steps_in(message):
+        if self.step not in steps_in(self.repo.message(commit)):
             raise AgentctlError(
                 f"a hook took the step's trailer out of the message of {commit[:10]}", "let the hook keep lines that begin with Agent-"
             )
@@ -315,9 +330,10 @@ class _Step:
     def _without_landing(self, writing: Writing, code: Exit) -> StepResult:
         """Put the tree back and commit the note alone."""
         self.listen(Phase("put back"))
-        attempt = self.bench.put_back()
         self.bench.ground = ground_for(self.repo, self.scene.memory.commit, self.item.id)
-        made = self.bench.land(self.bench.ground, writing.files, writing.message)
+        landing = self.bench.intend(None, writing.files, writing.message)
+        attempt = self.bench.put_back()
+        made = self.bench.land(landing)
         if made.strange:
             self.bench.refuse(made)
         if made.commit is None or made.strange:

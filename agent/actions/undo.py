@@ -68,8 +68,8 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
     The merge is made outside the work tree, so a conflict changes nothing. Raises AgentctlError where it conflicts, where files of the
     person are in the way, or where a word names no step; nothing has changed then. Steps that are undone already are left out.
     """
-    with locked(repo.private):
-        told = recover(repo)
+    with locked(repo.private) as before:
+        told = recover(repo, before)
         try:
             return _undo(repo, steps, because, told)
         except AgentctlError as error:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from agent.actions.commits import taken_back
+from agent.actions.putback import folders_above, give_back, held
 from agent.domain.change import GITLINK
-from agent.durable import write_whole
+from agent.domain.progress import Progress, Unfinished, render_unfinished
 from agent.errors import AgentctlError
-from agent.journal import Entry, Journal, with_original
+from agent.journal import Entry, Journal, Landing, with_original
 from agent.repository import snapshot
 from agent.repository.changes import moved_links
 from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
-from agent.repository.repo import FOLDER, Repo, changed_between
+from agent.repository.repo import Repo, changed_between
 from agent.repository.status import Status
+from agent.store import memory_path, write_memory
 
 _PATIENCE = 5.0  # seconds; whoever holds the index is quicker
 
@@ -39,11 +39,12 @@ class Workbench:
         self.ground = entry.base
         self.landed: str | None = None
         self._kept_tree = ""
+        self._snapshot = ""
         self._noise: set[str] = set()
         self._links: dict[str, tuple[str, str]] | None = None
         journal.write(entry)
         now = repo.look()
-        self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.running else now
+        self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.doing else now
 
     # --- whose a change is -----------------------------------------------------------------------------------------
 
@@ -57,42 +58,45 @@ class Workbench:
             raise AgentctlError(f"somebody else is changing {path} meanwhile: it is theirs.", "Leave it, or ask.")
         if whole in self.entry.originals:
             return
-        self._note(with_original(self.entry, whole, self._held(whole)))
+        self._note(with_original(self.entry, whole, held(self.repo, whole)))
         if self.entry.originals[whole] is not None and self.repo.blobs([f"{self.ground}:{whole}"])[0] is None:
             self._keep_untracked()
 
-    def _held(self, path: str) -> tuple[str, int] | None:
-        file = self.repo.top / path
-        try:
-            mode = file.lstat().st_mode
-        except OSError:
-            return None
-        data = os.fsencode(file.readlink()) if stat.S_ISLNK(mode) else file.read_bytes()
-        return snapshot.keep_bytes(self.repo, data), mode
+    def adopt(self, written: Sequence[str], made: Sequence[str]) -> None:
+        """Called before files that tools wrote or commands made in an earlier session come into the tree: they are this step's."""
+        originals = {path: held(self.repo, path) for path in written if path not in self.entry.originals}
+        self._note(replace(self.entry, originals={**self.entry.originals, **originals}, made=(*self.entry.made, *made)))
+        if self._written_over():
+            self._keep_untracked()
 
     def _keep_untracked(self) -> None:
         """Point a ref at the person's files that git knew nothing of, so that no clean-up takes their bytes."""
-        held = {path: kept for path, kept in self.entry.originals.items() if kept is not None}
-        entries = {path: ("120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob) for path, (blob, mode) in held.items()}
+        there = {path: kept for path, kept in self.entry.originals.items() if kept is not None}
+        entries = {path: ("120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob) for path, (blob, mode) in there.items()}
         tree = snapshot.with_entries(self.repo, None, entries)
-        snapshot.keep(self.repo, self._kept_ref, tree, self.ground, f"files that {self.entry.step} wrote over, as they were")
+        snapshot.keep(self.repo, self._kept_ref, tree, [self.ground], f"files that {self.entry.step} wrote over, as they were")
 
     @property
     def _kept_ref(self) -> str:
         return f"{snapshot.KEPT}{self.entry.step}"
 
+    @property
+    def wip(self) -> str:
+        """The ref that keeps the work so far."""
+        return f"{snapshot.WIP}{self.entry.step}"
+
     def _note(self, entry: Entry) -> None:
         self._journal.write(entry)
         self.entry = entry
 
-    def before_tool(self) -> None:
-        """Called before a tool that may change the tree: what changed since the last look is not the step's."""
+    def before_tool(self, doing: str) -> None:
+        """Called before a tool that may change the tree, with a line that names it: what changed since the last look is not the step's."""
         now = self.repo.look()
         seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
         strangers = self._fresh(path for path in now.untracked if path not in seen)
         theirs = self._theirs(now)
         entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs))
-        self._note(replace(entry, running=True, head=now.head, staged=now.staged))
+        self._note(replace(entry, doing=doing, head=now.head, staged=now.staged))
         self._seen = now
 
     def _theirs(self, now: Status) -> list[str]:
@@ -100,15 +104,31 @@ class Workbench:
         seen = {*self._seen.modified, *self._seen.staged, *self.entry.originals, *self.entry.made, *self.entry.theirs}
         return [path for path in dict.fromkeys((*now.modified, *now.staged)) if path not in seen]
 
-    def after_tool(self) -> None:
+    def after_tool(self, progress: Progress) -> None:
         """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref."""
         self._notice()
-        self._note(replace(self.entry, running=False))
+        self._note(replace(self.entry, doing="", progress=progress))
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
             return
         self._kept_tree = tree
-        snapshot.keep(self.repo, f"{snapshot.WIP}{self.entry.step}", tree, self.ground, f"work in progress: {self.entry.step}")
+        before = [self._snapshot] if self._snapshot else []  # so that whoever fetches the ref goes forward, and never has to be forced
+        self._snapshot = snapshot.keep(self.repo, self.wip, tree, [self.ground, *before], render_unfinished(self.unfinished()))
+
+    def noted(self, progress: Progress) -> None:
+        """Called when the session has noted something without changing the tree."""
+        self._note(replace(self.entry, progress=progress))
+
+    def unfinished(self) -> Unfinished:
+        """The step as it would have to be gone on from."""
+        entry = self.entry
+        return Unfinished(entry.step, entry.item, entry.progress, entry.made, self._written_over())
+
+    def _written_over(self) -> dict[str, str]:
+        """The person's untracked files that a tool wrote over, each with the blob that it held."""
+        there = {path: kept[0] for path, kept in self.entry.originals.items() if kept is not None}
+        tracked = self.repo.blobs([f"{self.ground}:{path}" for path in there])
+        return {path: blob for (path, blob), known in zip(there.items(), tracked, strict=True) if known is None}
 
     def _notice(self) -> None:
         """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
@@ -133,7 +153,7 @@ class Workbench:
     def _fresh(self, paths: Iterable[str]) -> list[str]:
         """Those of the untracked `paths` that aren't the person's, by themselves or by a folder above them."""
         untracked = set(self.entry.untracked)
-        return [path for path in paths if path not in untracked and not any(f"{folder}/" in untracked for folder in _parents(path))]
+        return [path for path in paths if path not in untracked and not any(f"{folder}/" in untracked for folder in folders_above(path))]
 
     def _appeared(self, now: Status) -> list[str]:
         """Untracked files that are new: neither the person's, nor written by a tool, nor noticed before."""
@@ -166,7 +186,7 @@ class Workbench:
         """Whether `note` names the path, or a folder above it that is new as a whole, with its `/`."""
         if _names(note, path.removeprefix(self.repo.prefix)):
             return True
-        folders = [folder for folder in _parents(path) if _names(note, f"{folder}/".removeprefix(self.repo.prefix))]
+        folders = [folder for folder in folders_above(path) if _names(note, f"{folder}/".removeprefix(self.repo.prefix))]
         return any(not self.repo.tree_has(self.ground, folder) for folder in folders)
 
     def result(self, note: str) -> str:
@@ -199,14 +219,19 @@ class Workbench:
         same = {path: (GITLINK, before) for path, (before, now) in moved.items() if self._links.get(path) == (before, now)}
         return snapshot.with_entries(self.repo, tree, same) if same else tree
 
-    def land(self, tree: str, files: Sequence[tuple[str, str]], message: str) -> Made:
-        """Commit exactly `tree` with agentctl's own `files` (path inside `.agent/`, text), on top of `ground`, where HEAD is."""
+    def intend(self, tree: str | None, files: Sequence[tuple[str, str]], message: str) -> Landing:
+        """Note the commit that is about to be made on `ground`, so that it is made after a crash too."""
+        landing = Landing(self.ground, tree, tuple(files), message)
+        self._note(replace(self.entry, landing=landing))
+        return landing
+
+    def land(self, landing: Landing) -> Made:
+        """Make the intended commit: exactly its tree with agentctl's own files, on top of its ground, where HEAD has to be."""
         self._refuse_other_branch(self.repo.look())
-        own = tuple(memory_path(self.repo, path) for path, _ in files)
-        self._note(replace(self.entry, landing=own))
+        own = tuple(memory_path(self.repo, path) for path, _ in landing.files)
         with uninterrupted():
-            write_memory(self.repo, files)
-            made = commit_tree(self.repo, self.ground, tree, own, message)
+            write_memory(self.repo, landing.files)
+            made = commit_tree(self.repo, landing.ground, landing.tree or f"{landing.ground}^{{tree}}", own, landing.message)
             if made.commit is None:
                 self._take_away_landing()
             elif not made.strange:
@@ -227,31 +252,31 @@ class Workbench:
         return next(ref for ref in itertools.chain([base], numbered) if self.repo.resolve(ref) is None)
 
     def _take_away_landing(self) -> None:
-        for path in self.entry.landing:
-            (self.repo.top / path).unlink(missing_ok=True)
+        """Agentctl's own files go again, and the intention with them."""
+        for path, _ in self.entry.landing.files if self.entry.landing else ():
+            (self.repo.top / memory_path(self.repo, path)).unlink(missing_ok=True)
+        self._note(replace(self.entry, landing=None))
 
     # --- endings ---------------------------------------------------------------------------------------------------
 
-    def put_back(self) -> str | None:
-        """Make the tree what it was before the step; the attempt stays under its ref. Gives that ref, None where nothing had changed.
+    def put_back(self, kept: str = "") -> str | None:
+        """Make the tree what it was before the step; gives the ref that keeps what the step had made. The journal stays until `close`.
 
-        Once the step has landed this only closes it. What can't be put back stays where it is, and AgentctlError names it.
+        There is no such ref where nothing had changed, nor for the tree `kept`, which another ref keeps. What can't be put
+        back stays where it is, and AgentctlError names it.
         """
-        if self.landed is not None:
-            self.close()
-            return None
         self.repo.index_lock(_PATIENCE)
-        if self.entry.running:
+        if self.entry.doing:
             self._notice_leniently()
         self.ground = self.repo.head() or self.ground  # a person may have committed meanwhile: that stays
         tree = self.tree(self._all_new())
         changed = changed_between(self.repo, self.ground, tree)
-        ref = self._attempt_ref() if changed else None
+        ref = self._attempt_ref() if changed and tree != kept else None
         if ref:
-            snapshot.keep(self.repo, ref, tree, self.ground, f"attempt that did not land: {self.entry.step}")
-        trouble = [*self._take_away_new(), *self._restore(changed), *self._restore_originals()]
-        self.close()
+            snapshot.keep(self.repo, ref, tree, [self.ground], f"attempt that did not land: {self.entry.step}")
+        trouble = give_back(self.repo, self.entry, self.ground, changed)
         if trouble:
+            self.close()
             where = f"; its bytes are in {ref}" if ref else ""
             raise AgentctlError(f"not all of the step could be put back: {', '.join(trouble)}{where}", "look at git status")
         snapshot.drop(self.repo, self._kept_ref)
@@ -264,89 +289,12 @@ class Workbench:
         except AgentctlError:
             return
 
-    def _restore(self, changed: Iterable[str]) -> list[str]:
-        """Tracked files that the step changed are what they were; gives those that can't be."""
-        at_ground = self._at_ground(list(changed))
-        tracked = [path for path, there in at_ground.items() if there]
-        try:
-            self.repo.put_back(tracked, self.ground)
-        except AgentctlError as error:
-            return [f"{len(tracked)} tracked files ({error.message})"]
-        return []
-
-    def _at_ground(self, paths: list[str]) -> dict[str, bool]:
-        return {path: blob is not None for path, blob in zip(paths, self.repo.blobs([f"{self.ground}:{path}" for path in paths]), strict=True)}
-
-    def _take_away_new(self) -> list[str]:
-        """Files that the step made go away, but for those that a commit holds by now; gives those that can't."""
-        new = [*self.entry.made, *self.entry.landing, *(path for path, kept in self.entry.originals.items() if kept is None)]
-        return [path for path, there in self._at_ground(new).items() if not there and not self._take_away(path)]
-
-    def _restore_originals(self) -> list[str]:
-        """Files that a tool wrote over have their bytes and mode back; gives those that can't."""
-        committed = set(changed_between(self.repo, self.entry.base, self.ground))  # by a person, meanwhile: what they hold now is theirs
-        held = [(path, kept) for path, kept in self.entry.originals.items() if kept is not None and path not in committed]
-        contents = self.repo.blobs([blob for _, (blob, _) in held])
-        stuck = [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not self._restore_bytes(path, data, mode)]
-        tracked = [path for path, there in self._at_ground([path for path, _ in held]).items() if there and path not in stuck]
-        with contextlib.suppress(AgentctlError):  # git then only takes longer to see that nothing has changed
-            self.repo.look_again(tracked)
-        return stuck
-
-    def _restore_bytes(self, path: str, data: bytes | None, mode: int) -> bool:
-        target = self.repo.top / path
-        if data is None or stat.S_ISLNK(mode):
-            return data is not None
-        if snapshot.through_link(self.repo, path):
-            return False
-        try:
-            if not target.is_file() or target.is_symlink() or target.read_bytes() != data:
-                write_whole(target, data)
-            target.chmod(stat.S_IMODE(mode))
-        except OSError:
-            return False
-        return True
-
-    def _take_away(self, path: str) -> bool:
-        """Remove a file, and the folders above it that are empty then; False where it can't be."""
-        file = self.repo.top / path
-        if snapshot.through_link(self.repo, path) or (file.is_dir() and not file.is_symlink()):
-            return True
-        try:
-            file.unlink(missing_ok=True)
-        except OSError:
-            return False
-        for folder in _parents(path):
-            try:
-                (self.repo.top / folder).rmdir()
-            except OSError:
-                break
-        return True
-
     def close(self) -> None:
         """The step is over: its work-in-progress ref and the journal go."""
-        snapshot.drop(self.repo, f"{snapshot.WIP}{self.entry.step}")
+        snapshot.drop(self.repo, self.wip)
         self._journal.clear()
 
 
 def _names(note: str, path: str) -> bool:
     """Whether `path` stands in `note` as a word of its own."""
     return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", note) is not None
-
-
-def _parents(path: str) -> list[str]:
-    """The folders above `path`, innermost first, without the top."""
-    return [str(folder) for folder in PurePosixPath(path.rstrip("/")).parents if str(folder) != "."]
-
-
-def memory_path(repo: Repo, path: str) -> str:
-    """A path inside `.agent/` as one relative to the top."""
-    return f"{repo.prefix}{FOLDER}/{path}"
-
-
-def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> None:
-    """Write `files` (path inside `.agent/`, text) into the work tree."""
-    for path, text in files:
-        target = repo.root / FOLDER / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode("utf-8"))

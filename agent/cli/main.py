@@ -78,15 +78,29 @@ class _Terminated(BaseException):
     """SIGTERM or SIGHUP came."""
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
-    raise _Terminated
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """The first signal ends what is under way and saves it; a second one leaves at once, which the next command picks up."""
+    del frame
+    for each in _STOPPING:
+        if signal.getsignal(each) is _stop:
+            signal.signal(each, _leave)
+    raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    del frame
+    os._exit(128 + (signal.SIGTERM if number == signal.SIGHUP else number))
+
+
+_STOPPED = "agentctl status shows where things stand; agentctl step goes on from there"
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code. Nothing but a bug of ours shows a traceback."""
-    signal.signal(signal.SIGTERM, _terminate)
-    signal.signal(signal.SIGHUP, _terminate)
+    for number in _STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and a shell's background jobs, mean it
+            signal.signal(number, _stop)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -111,10 +125,10 @@ def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
         error.show()
         return Exit.USAGE
     except (KeyboardInterrupt, click.Abort):
-        say_error("interrupted", "agentctl status shows where things stand; work that did not land is kept under refs/agentctl/")
+        say_error("interrupted", _STOPPED)
         return Exit.INTERRUPTED
     except _Terminated:
-        say_error("ended by a signal", "agentctl status shows where things stand; work that did not land is kept under refs/agentctl/")
+        say_error("ended by a signal", _STOPPED)
         return Exit.TERMINATED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import click
 
+from agent.actions.resume import newest_takeup, to_begin_anew, to_go_on_from, told_of
 from agent.actions.scene import brief_for, choose, open_scene
 from agent.actions.step import Bounds, take_step
 from agent.cli.common import now, print_json, repository, with_json
@@ -22,15 +23,27 @@ from agent.repository.repo import Repo
 @click.command()
 @click.argument("item", required=False)
 @click.option("--dry-run", is_flag=True, help="Print the brief, and on stderr what a step would cost at most; no model is called.")
+@click.option("--restart", is_flag=True, help="Begin anew: the work of a session that was broken off is kept in refs/agentctl/attempts/.")
 @with_patience("10m")
 @with_model
 @with_json
-def step(item: str | None, dry_run: bool, patience: timedelta, model: str | None, api_base: str | None, key_env: str | None, as_json: bool) -> int:
+def step(
+    item: str | None,
+    dry_run: bool,
+    restart: bool,
+    patience: timedelta,
+    model: str | None,
+    api_base: str | None,
+    key_env: str | None,
+    as_json: bool,
+) -> int:
     """Take one step at ITEM, or at the next item of the list.
 
     A fresh session works at the item with its tools. When it says it is finished, agentctl runs the checks of the commit
     that the step began from, and commits code, note, follow-up items and lessons as one commit only if they pass. If not,
     the worker is told, within the limits of the step; at the end of those the tree is put back and a note says why.
+
+    Where an earlier session at the item was broken off (a crash, Ctrl-C, a provider that was out), this one goes on from its work.
 
     Exit status: 0 landed, 3 nothing left to do, 4 the gate refused, 5 a limit was reached, 6 a person is needed,
     75 the model can't be reached, 1 another error.
@@ -50,6 +63,7 @@ def step(item: str | None, dry_run: bool, patience: timedelta, model: str | None
             listen=listen,
             now=now(),
             bounds=Bounds(clock=waiting.now),
+            find_work=to_begin_anew if restart else to_go_on_from,
         )
     if as_json:
         print_json(data.step_data(result))
@@ -64,7 +78,7 @@ def _show(repo: Repo, identity: str | None, flag: str | None) -> int:
 
     scene = open_scene(repo)
     item = choose(scene, identity)
-    brief = brief_for(scene, item, count)
+    brief = brief_for(scene, item, count, resumed=told_of(newest_takeup(repo, item.id)))
     click.echo(brief.text, nl=False)
     name = model_chooser(flag)(scene.memory.config.model)
     price = price_of(name)

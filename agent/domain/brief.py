@@ -55,7 +55,10 @@ class Brief:
 
 @dataclass(frozen=True)
 class Sources:
-    """All that a brief is made of. `notes` holds the letter's, the merged ones' and this item's notes; `item` None: a plan."""
+    """All that a brief is made of. `notes` holds the letter's, the merged ones' and this item's notes; `item` None: a plan.
+
+    `resumed` tells of an earlier session at the item that was interrupted; "" where none was.
+    """
 
     system: str
     memory: Memory
@@ -63,6 +66,7 @@ class Sources:
     item: Item | None
     notes: Mapping[NoteName, Note]
     letter: NoteName | None = None
+    resumed: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class _Draft:
 
 
 # Which part gets its tokens first; the others get what these leave.
-_PRIORITY = ("item", "attempts", "letter", "since", "goal", "plan", "lessons", "instructions")
+_PRIORITY = ("item", "resumed", "attempts", "letter", "since", "goal", "plan", "lessons", "instructions")
 
 
 def compose(sources: Sources, budget: int, count: Count) -> Brief:
@@ -97,6 +101,7 @@ def compose(sources: Sources, budget: int, count: Count) -> Brief:
 def _drafts(sources: Sources) -> list[_Draft]:
     memory = sources.memory
     return [
+        _Draft("resumed", "# An interrupted session", (sources.resumed,) if sources.resumed else (), 0.3, "git diff HEAD"),
         _Draft("instructions", "# Instructions of this repository", _guides(memory), 0.3, "read the files named above"),
         _Draft("goal", "# Goal", (memory.goal,) if memory.goal else (), 0.25, "read .agent/goal.md"),
         _Draft("lessons", "# Lessons", tuple(_lesson_block(title, text) for title, text in _lessons(memory)), 0.15, "read .agent/lessons/"),

@@ -29,6 +29,7 @@ def status_data(where: Where) -> dict[str, Any]:
         "letter": str(where.letter[0].step) if where.letter else None,
         "running": where.running,
         "heartbeat": _life_data(where.life) if where.life else None,
+        "paused": list(where.paused),
         "spent": usage_data(where.spent),
     }
 

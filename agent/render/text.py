@@ -84,6 +84,7 @@ def status_text(where: Where, mismatches: list[str]) -> str:
         why = f": {one_line(reason_of(where.undone.undone_by.message), 300)}" if where.undone.undone_by else ""
         facts.append([("undone", "dim"), (f"{where.undone.name.step}{why}", "")])
     facts += _life_facts(where)
+    facts += [[("broken off", "dim"), (f"{step}; agentctl step goes on from there", "")] for step in where.paused]
     facts.append([("spent", "dim"), (usage_text(where.spent), "")])
     facts += [[("mismatch", "red"), (text, "")] for text in mismatches]
     return columns(facts, indent="")

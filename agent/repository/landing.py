@@ -100,9 +100,9 @@ def _later_than(repo: Repo, commit: str | None) -> dict[str, str]:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Signals that ask to stop are remembered, and acted on at the end: a commit's outcome is noted before anything else happens.
+    """A signal that asks to stop is remembered, and acted on at the end: a commit's outcome is noted before anything else happens.
 
-    What they do to git and its hooks is not changed.
+    What it does to git and its hooks is not changed. A second one ends the process at once; the next agentctl picks that up.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -111,9 +111,12 @@ def uninterrupted() -> Iterator[None]:
 
     def remember(number: int, frame: FrameType | None) -> None:
         del frame
+        if came:
+            os._exit(128 + number)
         came.append(number)
 
-    before = {number: signal.signal(number, remember) for number in _SIGNALS}
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, remember) for number in heard}
     try:
         yield
     finally:

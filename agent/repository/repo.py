@@ -93,6 +93,14 @@ class Repo:
             return None
         return out.decode().strip() or None
 
+    def tree_of(self, revision: str) -> str:
+        """The tree of a commit that is there."""
+        return self.git.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+
+    def message(self, commit: str) -> str:
+        """The whole message of a commit that is there."""
+        return self.git.run("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
+
     def on_branch(self) -> bool:
         """Whether a branch holds what is committed, one without a commit yet included."""
         return self.git.status("symbolic-ref", "--quiet", "HEAD") == 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from agent.repository.git import GitError
 from agent.repository.repo import Repo
 
 WIP = "refs/agentctl/wip/"
+PAUSED = "refs/agentctl/paused/"
 ATTEMPTS = "refs/agentctl/attempts/"
 KEPT = "refs/agentctl/kept/"
 
@@ -38,11 +41,19 @@ def through_link(repo: Repo, path: str) -> bool:
     return os.path.realpath(folder) != os.path.join(os.path.realpath(repo.top), os.path.dirname(path)).rstrip("/")  # noqa: PTH118, PTH120
 
 
+def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Mode and object of those of `paths` that `tree` holds."""
+    if not paths:
+        return {}
+    out = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths))
+    told = [line.partition("\t") for line in out.split("\0") if line]
+    return {path: (meta[:6], meta.rpartition(" ")[2]) for meta, _, path in told}
+
+
 def _entries_of(repo: Repo, ground: str, paths: list[str]) -> bytes:
     """What `update-index --index-info` wants to make `paths` as they are in `ground`."""
-    out = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", ground, "--", *paths))
-    there = {line.partition("\t")[2]: line.partition("\t")[0].split(" ") for line in out.split("\0") if line}
-    lines = [f"{there[path][0]} {there[path][2]}" if path in there else f"0 {'0' * 40}" for path in paths]
+    there = entries_of(repo, ground, paths)
+    lines = [f"{' '.join(there[path])}" if path in there else f"0 {'0' * 40}" for path in paths]
     return b"".join(line.encode() + b"\t" + os.fsencode(path) + b"\0" for line, path in zip(lines, paths, strict=True))
 
 
@@ -79,9 +90,9 @@ def listing(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
-def keep(repo: Repo, ref: str, tree: str, base: str, message: str) -> str:
-    """Point `ref` at a new commit of `tree` on top of `base`; gives the commit."""
-    commit = repo.git.run("commit-tree", tree, "-p", base, "-m", message).decode().strip()
+def keep(repo: Repo, ref: str, tree: str, parents: Sequence[str], message: str) -> str:
+    """Point `ref` at a new commit of `tree` on top of `parents`; gives the commit."""
+    commit = repo.git.run("commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), stdin=message.encode()).decode().strip()
     point(repo, ref, commit)
     return commit
 
@@ -98,6 +109,40 @@ def rename(repo: Repo, old: str, new: str) -> str | None:
         repo.git.run("update-ref", "--end-of-options", new, commit)
         drop(repo, old)
     return commit
+
+
+class Ref(NamedTuple):
+    """A ref of ours, and the commit that it keeps."""
+
+    name: str
+    commit: str
+    parents: tuple[str, ...]
+    message: str
+
+
+def refs(repo: Repo, under: str) -> list[Ref]:
+    """The refs below `under`, by name."""
+    out = repo.git.run("for-each-ref", "--format=%(refname)%00%(objectname)%00%(parent)%00%(contents)%00", under).decode("utf-8", "replace")
+    words = out.split("\0")[:-1]
+    fields = zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=True)
+    return [Ref(name.lstrip("\n"), commit, tuple(parents.split()), message) for name, commit, parents, message in fields]
+
+
+def merged(repo: Repo, ours: str, theirs: str) -> str | None:
+    """The tree of a merge of two commits, made beside the work tree; None where they conflict, or git can't (before 2.38)."""
+    try:
+        out = repo.git.run("merge-tree", "--write-tree", "--name-only", "-z", ours, theirs, ok=(0, 1))
+    except GitError:
+        return None
+    tree, *conflicts = os.fsdecode(out).split("\0")
+    return None if any(conflicts) else tree
+
+
+def write_out(repo: Repo, tree: str, paths: Sequence[str]) -> None:
+    """Make `paths` in the work tree what `tree` holds there, filters and mode included; the person's index is not touched."""
+    with own_index(repo) as own:
+        repo.git.run("read-tree", "--reset", tree, env=own)
+        repo.git.run("checkout-index", "--force", "-z", "--stdin", stdin=listing(paths), env=own)
 
 
 def drop(repo: Repo, ref: str) -> None:

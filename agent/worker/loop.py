@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from agent.domain.brief import Brief
 from agent.domain.chat import Reply, Request, ToolCall
 from agent.domain.events import Asking, Called, Listener, Said, ToolBegan, ToolEnded
+from agent.domain.progress import UNBEGUN, Progress, with_deed
 from agent.domain.text import one_line
-from agent.domain.usage import NOTHING, Usage
+from agent.domain.usage import Usage
 from agent.model.client import LONGEST_CALL
 from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Model, Price
@@ -23,6 +24,7 @@ from agent.worker.tools.base import LONGEST_TOOL, Desk, Result, Tool, perform, p
 _MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
 _UNKNOWN, _MARGIN = 1.3, 1.05  # how much too low the estimate of a request may be: before any usage was reported, and after
 _CACHE_WRITE = 1.25  # the dearest that a provider asks for input (Anthropic: what goes into its cache for five minutes)
+_LAST_WORDS = 600  # characters that a session which goes on from here reads
 _PATIENCE = 3  # useless replies in a row before the session ends
 
 _NO_TOOL = "You called no tool. Go on with the tools; when the work is done and tested, call `finish`; if only a person can decide, call `ask`."
@@ -50,7 +52,8 @@ class Loop:
     """A session of the built-in worker (see `agent.worker.protocol.Session`).
 
     `charge` is called with each call's usage before its reply is acted on; `before` and `checkpoint` before and after
-    each tool that may change the tree.
+    each tool that may change the tree, `noted` when a session has noted something else. `progress` is that of a session that this
+    one goes on from: what it used counts against the allowance.
     """
 
     def __init__(
@@ -63,9 +66,11 @@ class Loop:
         *,
         count: Callable[[str], int],
         charge: Callable[[Usage], None],
-        before: Callable[[], None],
-        checkpoint: Callable[[], None],
+        before: Callable[[str], None],
+        checkpoint: Callable[[Progress], None],
+        noted: Callable[[Progress], None],
         listen: Listener,
+        progress: Progress = UNBEGUN,
         clock: Callable[[], float] = time.monotonic,
         changing: frozenset[str] = frozenset({"edit", "write", "run"}),
     ) -> None:
@@ -76,13 +81,16 @@ class Loop:
         self._charge = charge
         self._before = before
         self._checkpoint = checkpoint
+        self._noted = noted
         self._listen = listen
         self._changing = changing
         self._conversation = Conversation(brief.system, brief.task, count)
         self._specs = tuple(tool.spec for tool in tools.values())
         self._fixed = count(json.dumps([[spec.name, spec.description, dict(spec.parameters)] for spec in self._specs]))
-        self._spent = NOTHING
-        self._calls = 0
+        self._spent = progress.usage
+        self._calls = progress.calls
+        self._deeds = progress.deeds
+        self._said = progress.said
         self._useless = 0
         self._shortened = False
         self._scale = _UNKNOWN
@@ -109,6 +117,13 @@ class Loop:
         self._desk.ending = None
         if feedback is not None:
             self._conversation.told(feedback)
+            self._deeds = with_deed(self._deeds, f"it handed in its work, and agentctl refused that: {feedback}")
+            self._noted(self.progress)
+
+    @property
+    def progress(self) -> Progress:
+        """What the session has done so far."""
+        return Progress(self._calls, self._spent, tuple(self._desk.lessons), tuple(self._desk.proposals), self._deeds, self._said)
 
     def _over(self) -> tuple[str, str] | None:
         """Which limit stands against a further call, and the sentence; None where it may be made. Money is checked with that call's worst case."""
@@ -180,6 +195,7 @@ class Loop:
     def _act(self, reply: Reply) -> None:
         if reply.text.strip():
             self._listen(Said(reply.text))
+            self._said = one_line(reply.text, _LAST_WORDS)
         if reply.finish == "length":
             self._conversation.heard(reply, ())
             self._conversation.told(_CUT_OFF)
@@ -204,15 +220,23 @@ class Loop:
             self._conversation.answered(call, ready.text)
             return False
         self._listen(ToolBegan(call.name, ready.tool.brief(ready.args), LONGEST_TOOL))
+        doing = f"{call.name} {ready.tool.brief(ready.args)}".strip()
         if call.name in self._changing:
-            self._before()
+            self._before(doing)
+        noted = self._noted_so_far()
         began = time.monotonic()
         result = perform(ready, self._desk)
         self._listen(ToolEnded(call.name, ok=result.ok, result=result.shown, seconds=time.monotonic() - began))
         self._conversation.answered(call, result.text)
         if call.name in self._changing:
-            self._checkpoint()
+            self._deeds = with_deed(self._deeds, f"{doing}: {result.shown}")
+            self._checkpoint(self.progress)
+        elif self._noted_so_far() != noted:
+            self._noted(self.progress)
         return True
+
+    def _noted_so_far(self) -> tuple[object, ...]:
+        return (*self._desk.lessons, *self._desk.proposals)
 
     def _report(self, ending: Ending, note: str, letter: str = "") -> Report:
         return Report(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
+_POLL = 0.05  # seconds
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,23 @@ def signal_family(leader: int, mark: str, number: int) -> bool:
     return bool(family)
 
 
+def end_marked(mark: str, patience: float) -> None:
+    """End whoever carries `mark` ("NAME=value") in its environment, and their descendants: TERM first, KILL after `patience` seconds. Linux only."""
+    if sys.platform != "linux":
+        return
+    began = time.monotonic()
+    while (family := _marked(mark)) and (waited := time.monotonic() - began) < 2 * patience:
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGTERM if waited < patience else signal.SIGKILL)
+        time.sleep(_POLL)
+
+
+def _marked(mark: str) -> set[int]:
+    processes = list(_processes())
+    return _with_descendants({one.pid for one in processes if _carries(one.pid, mark)}, processes) - {os.getpid()}
+
+
 def _signal_group(leader: int, number: int) -> bool:
     try:
         os.killpg(leader, number)
@@ -44,7 +64,10 @@ def _signal_group(leader: int, number: int) -> bool:
 
 def _family(leader: int, mark: str) -> set[int]:
     processes = list(_processes())
-    family = {one.pid for one in processes if leader in (one.group, one.session) or _carries(one.pid, mark.encode())}
+    return _with_descendants({one.pid for one in processes if leader in (one.group, one.session) or _carries(one.pid, mark)}, processes)
+
+
+def _with_descendants(family: set[int], processes: Sequence[_Process]) -> set[int]:
     while more := {one.pid for one in processes if one.parent in family} - family:
         family |= more
     return family
@@ -62,8 +85,8 @@ def _processes() -> Iterator[_Process]:
                 yield _Process(int(entry), int(fields[1]), int(fields[2]), int(fields[3]))
 
 
-def _carries(pid: int, mark: bytes) -> bool:
+def _carries(pid: int, mark: str) -> bool:
     try:
-        return mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return mark.encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from agent.domain.progress import Proposed, Remembered
 from agent.domain.usage import NOTHING, Usage
 
 
@@ -16,23 +17,6 @@ class Ending(StrEnum):
     ASKED = "asked"
     GAVE_UP = "gave up"
     LIMIT = "limit"
-
-
-@dataclass(frozen=True)
-class Remembered:
-    """A lesson that the worker wants kept."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Proposed:
-    """A follow-up item that the worker wants added; `check` is a command or empty."""
-
-    title: str
-    text: str
-    check: str = ""
 
 
 @dataclass(frozen=True)

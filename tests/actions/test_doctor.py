@@ -16,6 +16,7 @@ from agent.actions.doctor import Finding, doctor, fix_all, mismatches
 from agent.actions.findings.reading import trouble
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import open_scene
+from agent.domain.progress import Unfinished, render_unfinished
 from agent.domain.usage import Usage
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
@@ -422,7 +423,9 @@ def _die(work: Work) -> None:
     base = work.head
     Journal(work.repo.private).write(Entry(_DYING, "add-sub", base))
     work.write({"calc.py": "half\n"})
-    snapshot.keep(work.repo, f"{snapshot.WIP}{_DYING}", snapshot.tree_of_work(work.repo, base, ()), base, "wip")
+    snapshot.keep(
+        work.repo, f"{snapshot.WIP}{_DYING}", snapshot.tree_of_work(work.repo, base, ()), [base], render_unfinished(Unfinished(_DYING, "add-sub"))
+    )
 
 
 def test_case_110_a_journal_without_its_process_is_picked_up_and_the_work_kept(work: Work) -> None:
@@ -433,22 +436,22 @@ def test_case_110_a_journal_without_its_process_is_picked_up_and_the_work_kept(w
     assert [fixed.ok for fixed in fix_all(found)] == [True]
     assert work.read("calc.py").endswith("a - b\n")
     assert (work.top / "mine.txt").read_bytes() == b"untracked\r\n"
-    assert work.git("show", f"{snapshot.ATTEMPTS}{_DYING}:calc.py") == "half\n"
-    assert _found(work) == []
+    assert work.git("show", f"{snapshot.PAUSED}{_DYING}:calc.py") == "half\n"
+    assert "the next step at add-sub goes on from there" in _one(_found(work), _DYING).text
 
 
 def test_case_110_where_head_has_moved_the_tree_stays_and_a_step_may_begin_again(work: Work) -> None:
     _die(work)
     work.commit({"other.py": "1\n"}, "mine")
     with pytest.raises(AgentctlError):
-        recover(work.repo)
+        recover(work.repo, "")
     fixed = fix_all(_found(work))
     assert [one.ok for one in fixed] == [True]
     assert f"{snapshot.ATTEMPTS}{_DYING}" in fixed[0].told
     assert work.read("calc.py") == "half\n"
     assert work.git("for-each-ref", snapshot.WIP) == ""
     assert work.git("show", f"{snapshot.ATTEMPTS}{_DYING}:calc.py") == "half\n"
-    assert recover(work.repo) == ""
+    assert recover(work.repo, "") == ""
     work.git("restore", "calc.py")
     refuse_unsafe(work.repo)
 
@@ -478,8 +481,8 @@ def test_work_in_progress_that_nobody_goes_on_with_is_kept_as_an_attempt(work: W
     found = _found(work)
     assert _one(found, f"{snapshot.WIP}{_DYING}").level == "info"
     fix_all(found)
-    assert work.git("show", f"{snapshot.ATTEMPTS}{_DYING}:calc.py") == "half\n"
-    assert _found(work) == []
+    assert work.git("show", f"{snapshot.PAUSED}{_DYING}:calc.py") == "half\n"
+    assert "the next step at add-sub goes on from there" in _one(_found(work), _DYING).text
 
 
 def test_torn_lines_of_the_ledger_are_counted(work: Work) -> None:

@@ -464,7 +464,7 @@ def test_nothing_is_half_done_while_another_agentctl_is_at_work(work: Work, monk
 
 def test_what_a_crash_left_is_picked_up_first(work: Work) -> None:
     step = work.step("add-works", {"calc.py": RIGHT})
-    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", running=True))
+    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", doing="a tool"))
     work.write({"calc.py": "half\n"})
     undone = work.undo(str(step))
     assert "died during 2026-11-29-150000-add-sub" in undone.recovered
@@ -472,7 +472,7 @@ def test_what_a_crash_left_is_picked_up_first(work: Work) -> None:
 
 
 def test_what_was_picked_up_is_told_even_when_the_undo_fails(work: Work) -> None:
-    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", running=True))
+    Journal(work.repo.private).write(Entry("2026-11-29-150000-add-sub", "add-sub", work.head, branch="main", doing="a tool"))
     work.write({"calc.py": "half\n"})
     with pytest.raises(AgentctlError, match="died during 2026-11-29-150000-add-sub"):
         work.undo("no-such-item")

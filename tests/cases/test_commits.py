@@ -78,7 +78,7 @@ def test_case_8_a_filter_that_fails_ends_the_step_and_the_next_one_picks_it_up(c
     assert project.head() == before
     project.git("config", "filter.fake.clean", "sed s/real/pointer/")
     ran = project.agentctl("step")
-    assert (ran.code, "is put back; what it had done is kept in refs/agentctl/attempts/" in ran.err) == (0, True), ran.err
+    assert (ran.code, "is put back; what it had done is kept in refs/agentctl/" in ran.err) == (0, True), ran.err
 
 
 @pytest.mark.parametrize("where", ["vendor", "parent"])

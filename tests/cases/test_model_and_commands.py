@@ -192,7 +192,7 @@ def test_case_97_what_was_done_before_the_model_failed_is_kept(case: Case) -> No
     project = case("mkrepo")
     answers(project, reply(ADDS), {"error": {"kind": "wait", "message": "overloaded"}})
     ran = project.agentctl("step", "--patience", "0s")
-    assert (ran.code, "refs/agentctl/attempts/" in ran.err) == (75, True), ran.err
+    assert (ran.code, "refs/agentctl/paused/" in ran.err) == (75, True), ran.err
     assert project.status() == ""
 
 

@@ -6,16 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from agent.actions.outcome import asked, failed, landed
-from agent.actions.workbench import memory_path, write_memory
 from agent.domain.config import Config
 from agent.domain.memory import Memory
 from agent.domain.names import Outcome, next_step_id
+from agent.domain.progress import Proposed, Remembered
 from agent.domain.todo import Item
 from agent.domain.usage import Usage
 from agent.gate.protocol import CheckResult, Verdict
 from agent.ledger import Call, Ledger, now_text
 from agent.repository.landing import commit_tree
-from agent.worker.protocol import Ending, Proposed, Remembered, Report
+from agent.store import memory_path, write_memory
+from agent.worker.protocol import Ending, Report
 from tests.histories.world import COUNTS, World
 from tests.project import call, finish, reply
 

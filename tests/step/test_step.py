@@ -14,12 +14,6 @@ from tests.project import ADDS, Project, call, edit, finish, reply
 ITEM = "make-add-add"
 
 
-@pytest.fixture
-def listed(project: Project) -> Project:
-    project.items("Make add() add")
-    return project
-
-
 def good(note: str = "add() adds now.", letter: str = "Next: mul().") -> dict[str, Any]:
     return reply(ADDS, finish(note, letter))
 
@@ -228,25 +222,6 @@ def test_a_commit_to_the_code_during_the_step_ends_it_and_stays(listed: Project)
     assert listed.git("log", "-1", "--format=%s") == "meddling\n"
     assert listed.read("other.py") == "x = 1\n"
     assert listed.status() == ""
-
-
-def test_a_killed_step_is_picked_up_by_the_next_one(listed: Project) -> None:
-    listed.record(
-        {
-            ITEM: [
-                [reply(edit("calc.py", "a - b", "a * b"), call("write", path="new.py", content="n\n"), call("run", command="kill -9 $PPID"))],
-                [good()],
-            ]
-        }
-    )
-    assert listed.process("step").code == -9
-    assert listed.status() != ""
-    listed.record({ITEM: [[good()]]})
-    ran = listed.agentctl("step")
-    assert ran.code == 0, ran.err
-    assert "died during" in ran.err
-    assert not (listed.root / "new.py").exists()
-    assert "a * b" in listed.git("show", listed.git("for-each-ref", "--format=%(refname)", "refs/agentctl/attempts").strip() + ":calc.py")
 
 
 def test_a_second_step_in_the_same_work_tree_names_the_holder(listed: Project) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 from agent.actions.preflight import recover
 from agent.actions.workbench import Workbench
+from agent.domain.progress import UNBEGUN
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
+from agent.repository import snapshot
 from agent.repository.repo import Repo, discover
 from tests.project import ADDS, Project, call, edit, finish, reply
 
@@ -38,14 +40,14 @@ def attempts(project: Project) -> list[str]:
 
 def test_a_file_that_appears_between_two_tool_calls_is_a_persons(listed: Project) -> None:
     bench = bench_in(listed)
-    bench.before_tool()
+    bench.before_tool("a tool")
     listed.write("made.txt", "by a command\n")
-    bench.after_tool()
+    bench.after_tool(UNBEGUN)
     listed.write("idea.md", "mine\n")
     listed.write("doc.md", "my edit\n")
-    bench.before_tool()
+    bench.before_tool("a tool")
     listed.write("calc.py", "by a command\n")
-    bench.after_tool()
+    bench.after_tool(UNBEGUN)
     assert bench.unclaimed("") == ["made.txt"]
     tree = bench.result("made.txt")
     assert listed.git("diff", "--name-only", "HEAD", tree).split() == ["calc.py", "made.txt"]
@@ -196,15 +198,15 @@ def test_an_index_that_is_locked_after_the_commit_does_not_unsay_that_the_step_l
 
 def test_what_a_person_changed_after_a_crash_stays(listed: Project) -> None:
     bench = bench_in(listed)
-    bench.before_tool()
+    bench.before_tool("a tool")
     listed.write("calc.py", "half done\n")
-    bench.after_tool()
+    bench.after_tool(UNBEGUN)
     listed.write("doc.md", "my edit after the crash\n")
-    told = recover(discover(listed.root))
+    told = recover(discover(listed.root), "")
     assert "the tree is put back" in told
     assert listed.read("doc.md") == "my edit after the crash\n"
     assert listed.read("calc.py").endswith("a - b\n")
-    assert "half done" in listed.git("show", f"{attempts(listed)[0]}:calc.py")
+    assert "half done" in listed.git("show", f"{snapshot.PAUSED}{STEP}:calc.py")
 
 
 def test_a_crash_after_landing_is_told_even_when_people_went_on(listed: Project) -> None:
@@ -215,20 +217,20 @@ def test_a_crash_after_landing_is_told_even_when_people_went_on(listed: Project)
     listed.commit("a person goes on")
     repo = discover(listed.root)
     Journal(repo.private).write(Entry(step, ITEM, base, branch="main"))
-    assert "had landed; that step stands" in recover(repo)
+    assert "had landed; that step stands" in recover(repo, "")
     assert listed.status() == ""
 
 
 def test_a_list_that_was_extended_after_a_crash_does_not_keep_it_from_being_picked_up(listed: Project) -> None:
     listed.write("mine.sh", "mine\n")
     bench = bench_in(listed)
-    bench.before_tool()
+    bench.before_tool("a tool")
     bench.keep("mine.sh")
     listed.write("mine.sh", "theirs\n")
     listed.write("calc.py", "half done\n")
-    bench.after_tool()
+    bench.after_tool(UNBEGUN)
     assert listed.agentctl("todo", "add", "Another").code == 0
-    assert "the tree is put back" in recover(discover(listed.root))
+    assert "the tree is put back" in recover(discover(listed.root), "")
     assert (listed.read("mine.sh"), listed.read("calc.py")) == ("mine\n", "def add(a, b):\n    return a - b\n")
 
 
@@ -285,9 +287,9 @@ def test_an_edit_that_a_person_stages_meanwhile_is_theirs(listed: Project) -> No
     bench = bench_in(listed)
     listed.write("doc.md", "my edit\n")
     listed.git("add", "doc.md")
-    bench.before_tool()
+    bench.before_tool("a tool")
     listed.write("calc.py", "by a command\n")
-    bench.after_tool()
+    bench.after_tool(UNBEGUN)
     assert listed.git("diff", "--name-only", "HEAD", bench.result("")).split() == ["calc.py"]
     bench.put_back()
     assert listed.status() == "M  doc.md\n"
@@ -296,17 +298,17 @@ def test_an_edit_that_a_person_stages_meanwhile_is_theirs(listed: Project) -> No
 def test_a_tool_does_not_write_what_somebody_else_is_changing(listed: Project) -> None:
     bench = bench_in(listed)
     listed.write("doc.md", "my edit\n")
-    bench.before_tool()
+    bench.before_tool("a tool")
     with pytest.raises(AgentctlError, match=r"somebody else is changing doc\.md"):
         bench.keep("doc.md")
 
 
 def test_what_a_killed_tool_had_staged_is_unstaged_when_it_is_picked_up(listed: Project) -> None:
     bench = bench_in(listed)
-    bench.before_tool()
+    bench.before_tool("a tool")
     listed.write("new.txt", "new\n")
     listed.git("add", "new.txt")
-    assert "the tree is put back" in recover(discover(listed.root))
+    assert "the tree is put back" in recover(discover(listed.root), "")
     assert listed.status() == ""
 
 
@@ -338,7 +340,7 @@ def test_twenty_thousand_untracked_files_cost_no_more_than_reading_their_names(l
         (listed.root / f"src/d{number % 200}/u{number}").touch()
     bench = bench_in(listed)
     began = time.process_time()
-    bench.before_tool()
-    bench.after_tool()
+    bench.before_tool("a tool")
+    bench.after_tool(UNBEGUN)
     assert time.process_time() - began < 5
     assert bench.unclaimed("") == []

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.domain.chat import ToolCall
-from agent.worker.protocol import Ending, Proposed, Remembered
+from agent.domain.progress import Proposed, Remembered
+from agent.worker.protocol import Ending
 from agent.worker.tools import PLAN_TOOLS, STEP_TOOLS, Ready, parse_args, prepare
 from agent.worker.tools.base import Result
 

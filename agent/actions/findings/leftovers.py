@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from agent.actions.findings.finding import Finder, Finding, Look
+from agent.actions.paused import all_paused
 from agent.actions.preflight import recover
+from agent.domain.todo import Standing, State
 from agent.errors import AgentctlError
 from agent.journal import Journal
 from agent.ledger import Ledger
@@ -32,10 +34,10 @@ def journal(look: Look) -> Iterator[Finding]:
 
 def _pick_up(repo: Repo) -> str:
     """As the next step would; where HEAD has moved the tree stays as it is, and the work is kept."""
-    with locked(repo.private):
+    with locked(repo.private) as before:
         entry = Journal(repo.private).read()
         try:
-            return recover(repo) or "nothing was left of it"
+            return recover(repo, before) or "nothing was left of it"
         except AgentctlError:
             if entry is None or repo.head() == entry.base:
                 raise
@@ -53,7 +55,7 @@ def work_in_progress(look: Look) -> Iterator[Finding]:
     if holder(repo.private) is not None:
         return
     entry = Journal(repo.private).read()
-    for ref in repo.git.run("for-each-ref", "--format=%(refname)", snapshot.WIP).decode("utf-8", "replace").split():
+    for ref in (one.name for one in snapshot.refs(repo, snapshot.WIP)):
         step = ref.removeprefix(snapshot.WIP)
         if entry is None or entry.step != step:
             fix = _keeper(repo, ref, f"{snapshot.ATTEMPTS}{step}")
@@ -67,6 +69,22 @@ def _keeper(repo: Repo, ref: str, kept: str) -> Callable[[], str]:
         return f"{ref} is now {kept}"
 
     return keep
+
+
+def paused(look: Look) -> Iterator[Finding]:
+    """Work of steps that were broken off: the next step at the item goes on from there, if there is one."""
+    still_open = {item.id for item in look.items if look.standings.get(item.id, Standing()).state is State.OPEN}
+    for one in all_paused(look.repo):
+        step, item = one.unfinished.step, one.unfinished.item
+        if item in still_open:
+            yield Finding(
+                "info", f"{step} was broken off; the next step at {item} goes on from there", f"to begin anew: agentctl step --restart {item}"
+            )
+        else:
+            fix = _keeper(look.repo, one.ref, snapshot.ATTEMPTS + step)
+            yield Finding(
+                "info", f"{step} was broken off, and {item} isn't open any more", f"git diff HEAD {shlex.quote(one.ref)} shows its work", fix
+            )
 
 
 def torn_ledger(look: Look) -> Iterator[Finding]:
@@ -84,4 +102,4 @@ def no_ledger(look: Look) -> Iterator[Finding]:
         yield Finding("info", "this clone has no ledger: costs are those that notes and commits tell", "nothing to do: steps taken here begin one")
 
 
-LEFTOVERS: tuple[Finder, ...] = (journal, work_in_progress, torn_ledger, no_ledger)
+LEFTOVERS: tuple[Finder, ...] = (journal, work_in_progress, paused, torn_ledger, no_ledger)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agent.domain.chat import ToolCall, ToolSpec
+from agent.domain.progress import Proposed, Remembered
 from agent.domain.text import one_line, plain
 from agent.domain.todo import tidy_title
 from agent.errors import AgentctlError
-from agent.worker.protocol import Ending, Proposed, Remembered
+from agent.worker.protocol import Ending
 from agent.worker.shell import clean_environment
 from agent.worker.workspace import Workspace
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.domain.chat import ToolSpec
+from agent.domain.progress import Proposed
 from agent.domain.text import one_line
-from agent.worker.protocol import Proposed
 from agent.worker.tools.base import TEXT, Args, Desk, Result, failure, required_text, required_title, schema, text
 from agent.worker.tools.remember import TITLE
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.domain.chat import ToolSpec
+from agent.domain.progress import Remembered
 from agent.domain.text import one_line
-from agent.worker.protocol import Remembered
 from agent.worker.tools.base import TEXT, Args, Desk, Result, required_text, required_title, schema, text
 
 TITLE = 120

@@ -1,0 +1,119 @@
+"""What a session that isn't over has done so far: kept beside its work, so that another can go on in its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from agent.domain.text import one_line
+from agent.domain.usage import NOTHING, Usage
+
+_DEEDS = 40  # as many as a reader wants, and a brief has room for
+_LONGEST = 300  # characters of one of them
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A lesson that the worker wants kept."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A follow-up item that the worker wants added; `check` is a command or empty."""
+
+    title: str
+    text: str
+    check: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one session, with those that it went on from, has done: model calls and their usage, what it wants kept, and one line for each deed."""
+
+    calls: int = 0
+    usage: Usage = NOTHING
+    lessons: tuple[Remembered, ...] = ()
+    proposals: tuple[Proposed, ...] = ()
+    deeds: tuple[str, ...] = ()
+    said: str = ""
+
+
+UNBEGUN = Progress()
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A step that was broken off. `made` are the files that commands made, `over` those of the person that a tool wrote over: path and blob."""
+
+    step: str
+    item: str
+    progress: Progress = UNBEGUN
+    made: tuple[str, ...] = ()
+    over: Mapping[str, str] = field(default_factory=dict)
+
+
+def with_deed(deeds: tuple[str, ...], deed: str) -> tuple[str, ...]:
+    """`deeds` with one more, as one line; the oldest go when there are too many."""
+    return (*deeds, one_line(deed, _LONGEST))[-_DEEDS:]
+
+
+def progress_from(data: Mapping[str, Any]) -> Progress:
+    """A progress from its `asdict`. Raises KeyError or TypeError for anything else."""
+    return Progress(
+        calls=int(data["calls"]),
+        usage=Usage(**data["usage"]),
+        lessons=tuple(Remembered(**one) for one in data["lessons"]),
+        proposals=tuple(Proposed(**one) for one in data["proposals"]),
+        deeds=tuple(map(str, data["deeds"])),
+        said=str(data["said"]),
+    )
+
+
+def render_unfinished(unfinished: Unfinished) -> str:
+    """The message of the commit that keeps the step's work: a subject, and all else as JSON."""
+    return f"work in progress: {unfinished.step}\n\n{json.dumps(asdict(unfinished), indent=1)}\n"
+
+
+def parse_unfinished(message: str) -> Unfinished | None:
+    """The inverse of `render_unfinished`; None for any other message."""
+    try:
+        data = json.loads(message.partition("\n\n")[2])
+        return Unfinished(
+            step=str(data["step"]),
+            item=str(data["item"]),
+            progress=progress_from(data["progress"]),
+            made=tuple(map(str, data["made"])),
+            over={str(path): str(blob) for path, blob in data["over"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def told_as_resumed(unfinished: Unfinished, changed: Mapping[str, str]) -> str:
+    """What a session that goes on from there has to know; `changed` are the paths that differ, each with git's status letter."""
+    progress = unfinished.progress
+    blocks = [
+        f"An earlier session at this item (step {unfinished.step}) was interrupted, so this one is resumed. "
+        + ("What it had changed is in the files, uncommitted: look at it, and go on from there." if changed else "It had changed no file yet."),
+    ]
+    blocks += [_listed("Changed so far (A added, M modified, D deleted):", [f"{letter} {path}" for path, letter in changed.items()])]
+    blocks += [_listed("What it did, oldest first:", progress.deeds)]
+    blocks += [f"Its last words: {progress.said}"] if progress.said else []
+    noted = [f"lesson: {one.title}" for one in progress.lessons] + [f"follow-up item: {one.title}" for one in progress.proposals]
+    blocks += [_listed("It has noted these already, and they will be kept:", noted)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+_SHOWN = 60  # lines
+
+
+def _listed(heading: str, lines: list[str] | tuple[str, ...]) -> str:
+    if not lines:
+        return ""
+    more = [f"- and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "\n".join([heading, *(f"- {one_line(line, _LONGEST)}" for line in lines[:_SHOWN]), *more])

@@ -1,0 +1,89 @@
+"""Lock files that a git process of ours left when it was killed: told from those of somebody who is at work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.repository.repo import Repo
+
+_PROC = Path("/proc")
+_PATIENCE = 1.0  # seconds; a git that is just ending is quicker
+_SLACK = 1.0  # seconds; file systems keep times coarsely
+
+
+def clear_left_locks(repo: Repo, since: float) -> list[Path]:
+    """Remove git's lock files that nobody holds any more; gives them. For after a crash of ours, with agentctl's own lock held.
+
+    A lock is left over if it is no older than `since` (seconds since 1970: when ours was last seen alive), no process has it open, and no
+    git process works in this repository: `git commit` with an editor open holds one without having it open. Only where /proc tells that.
+    """
+    if sys.platform != "linux":
+        return []
+    deadline = time.monotonic() + _PATIENCE
+    while locks := [lock for lock in _locks(repo) if _born(lock) >= since - _SLACK]:
+        if time.monotonic() > deadline:
+            return [lock for lock in locks if _nobodys(lock, repo) and _removed(lock)]
+        time.sleep(0.05)
+    return []
+
+
+def _locks(repo: Repo) -> Iterator[Path]:
+    yield from repo.git_dir.glob("*.lock")
+    if repo.common_dir != repo.git_dir:
+        yield from repo.common_dir.glob("*.lock")
+    yield from (repo.common_dir / "refs").rglob("*.lock")
+
+
+def _born(lock: Path) -> float:
+    try:
+        return lock.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _nobodys(lock: Path, repo: Repo) -> bool:
+    try:
+        known = lock.stat()
+    except OSError:
+        return False
+    return not any(_has_open(process, (known.st_dev, known.st_ino)) or _is_git_in(process, repo) for process in _processes())
+
+
+def _processes() -> Iterator[Path]:
+    return (entry for entry in _PROC.iterdir() if entry.name.isdigit())
+
+
+def _has_open(process: Path, file: tuple[int, int]) -> bool:
+    with contextlib.suppress(OSError):
+        for handle in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                told = handle.stat()
+                if (told.st_dev, told.st_ino) == file:
+                    return True
+    return False
+
+
+def _is_git_in(process: Path, repo: Repo) -> bool:
+    """Whether it is a git at work in this repository, or one of which that can't be told."""
+    try:
+        if not (process / "comm").read_text("utf-8", "replace").startswith("git"):
+            return False
+        where = Path(os.readlink(process / "cwd"))  # noqa: PTH115 - of a process that may end meanwhile
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return any(where.is_relative_to(place.resolve()) for place in (repo.top, repo.git_dir, repo.common_dir))
+
+
+def _removed(lock: Path) -> bool:
+    try:
+        lock.unlink()
+    except OSError:
+        return False
+    return True
