@@ -30,12 +30,14 @@ from agent.errors import AgentctlError, Exit
 from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, Verdict
 from agent.gate.verdict import feedback, gate
+from agent.gate.weakened.compare import weakens
+from agent.gate.weakened.protocol import Sides
 from agent.journal import Entry, Journal
 from agent.ledger import Call, Ledger, now_text
 from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
-from agent.repository.changes import added_lines, changes_between
+from agent.repository.changes import added_lines, both_texts, changes_between
 from agent.repository.landing import Made
 from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.worker.loop import Allowance, Loop
@@ -233,13 +235,14 @@ class _Step:
             commands=self.commands,
             changes=changes,
             added=added_lines(self.repo, base, tree),
+            sides=self._sides(changes, base, tree),
+            item=self.item,
             root=self.repo.root,
             limits=SizeLimits(limits.file_bytes, limits.lines),
             timeout=self._check_seconds(),
             environment=os.environ,
             listen=self.listen,
             before=self.before,
-            allow=self.item.allow,
             memory=f"{self.repo.prefix}{FOLDER}",
         )
         self.bench.after_checks()
@@ -249,6 +252,11 @@ class _Step:
                 verdict, findings=(f"while the checks ran, these files of the step changed: {_shown(changed)}. Look at them, then finish again",)
             )
         return verdict, tree
+
+    def _sides(self, changes: tuple[Change, ...], base: str, tree: str) -> list[Sides]:
+        """The texts of what can weaken tests; of a file that is too large to land anyway none are read."""
+        paths = [one.path for one in changes if one.bytes <= self.config.limits.file_bytes and weakens(one.path, self.commands)]
+        return [Sides(path, *texts) for path, texts in both_texts(self.repo, base, tree, paths).items()]
 
     def _ignored(self, note: str, tree: str) -> list[str]:
         return [

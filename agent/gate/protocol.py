@@ -39,11 +39,7 @@ class Objection:
     @property
     def told(self) -> str:
         """The sentence, with the way round it that a person has."""
-        return (
-            f"{self.text} Only a person may allow it, by `allow: [{self.word}]` in the item: ask, if the item can't be done without."
-            if self.word
-            else self.text
-        )
+        return f"{self.text} Only a person may allow it: `allow: [{self.word}]` in the item." if self.word else self.text
 
 
 @dataclass(frozen=True)

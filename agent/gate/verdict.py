@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,11 +11,14 @@ from agent.domain.change import AddedLines, Change
 from agent.domain.events import Listener
 from agent.domain.output import fold_output
 from agent.domain.text import one_line
+from agent.domain.todo import Item
 from agent.gate.checks import run_checks
 from agent.gate.fewer import fewer_tests, not_redder, redder
 from agent.gate.protect import SizeLimits, findings
 from agent.gate.protocol import Baseline, CheckResult, Verdict, sorted_out
 from agent.gate.secrets import secrets
+from agent.gate.weakened.compare import weakened
+from agent.gate.weakened.protocol import Sides
 
 UNCHANGED = (
     "You finished without having changed a single file of the repository: do what the item asks, "
@@ -33,33 +36,35 @@ def gate(
     commands: Sequence[str],
     changes: Sequence[Change],
     added: AddedLines,
+    sides: Sequence[Sides],
+    item: Item,
     root: Path,
     limits: SizeLimits,
     timeout: float,
     environment: Mapping[str, str],
     listen: Listener,
     before: Mapping[str, Baseline] = MappingProxyType({}),
-    allow: Collection[str] = (),
     memory: str = ".agent",
 ) -> Verdict:
     """Judge the working tree at `root`. The checks (`timeout` seconds each) are run only where nothing was found against the changes.
 
     `environment` is this process's own: its keys must not appear in `added`. `before` is what the checks said of the base
     commit: they may not count fewer tests now. A step without any change is refused unless one of its commands was red
-    there and is green now. `allow` are the item's words for what it lets through (agent/domain/allow.py). `memory` is agentctl's own
-    folder, relative to the repository's top. Raises AgentctlError as `run_checks` does.
+    there and is green now. `sides` are the texts of files that can weaken tests. What `item` allows (agent/domain/allow.py) is let through and told.
+    `memory` is agentctl's own folder, relative to the repository's top. Raises AgentctlError as `run_checks` does.
     """
-    idle = not changes and NO_CHANGE not in allow
+    idle = not changes and NO_CHANGE not in item.allow
     was_red = {command for command in commands if command in before and not before[command].ok}
-    found = [*findings(changes, limits, memory), *secrets(added, environment), *([UNCHANGED] if idle and not was_red else [])]
-    if found:
-        return Verdict(checks=(), findings=tuple(found))
+    refused, allowed = sorted_out(weakened(sides, commands, item), item.allow)
+    refused = (*findings(changes, limits, memory), *secrets(added, environment), *refused, *([UNCHANGED] if idle and not was_red else []))
+    if refused:
+        return Verdict((), refused, allowed)
     checks = run_checks(commands, root=root, timeout=timeout, listen=listen)
-    spared = frozenset(check.command for check in checks if STILL_RED in allow and not_redder(check, before.get(check.command)))
-    refused, allowed = sorted_out(fewer_tests([check for check in checks if check.ok or check.command in spared], before), allow)
+    spared = frozenset(check.command for check in checks if STILL_RED in item.allow and not_redder(check, before.get(check.command)))
+    refused, fewer = sorted_out(fewer_tests([check for check in checks if check.ok or check.command in spared], before), item.allow)
     if idle and not any(check.ok for check in checks if check.command in was_red):
         refused = (*refused, UNCHANGED)
-    return Verdict(checks, refused, allowed, spared)
+    return Verdict(checks, refused, (*allowed, *fewer), spared)
 
 
 def feedback(verdict: Verdict, before: Mapping[str, Baseline] = MappingProxyType({})) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 
 from agent.domain.change import GITLINK, AddedLines, Change, Kind
 from agent.repository.repo import Repo
@@ -51,6 +52,26 @@ def moved_links(repo: Repo, old: str, new: str) -> dict[str, tuple[str, str]]:
     fields = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new)).split("\0")
     told = zip(fields[1::2], (field.removeprefix(":").split(" ") for field in fields[0::2]), strict=False)
     return {path: (before, after) for path, (mode, _, before, after, _) in told if mode == GITLINK}
+
+
+def both_texts(repo: Repo, old: str, new: str, paths: Collection[str]) -> dict[str, tuple[str | None, str | None]]:
+    """What each of `paths` (relative to the top) holds in two trees, None where it is no file there; bytes that aren't UTF-8 are replaced."""
+    if not paths:
+        return {}
+    fields = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new)).split("\0")
+    told = ((path, field.removeprefix(":").split(" ")) for field, path in zip(fields[0::2], fields[1::2], strict=False) if path in paths)
+    ids = {path: (_file_id(words[0], words[2]), _file_id(words[1], words[3])) for path, words in told}
+    wanted = sorted({identity for pair in ids.values() for identity in pair if identity})
+    texts = dict(zip(wanted, repo.blobs(wanted), strict=True))
+    return {path: (_text(texts.get(before)), _text(texts.get(after))) for path, (before, after) in ids.items()}
+
+
+def _file_id(mode: str, identity: str) -> str:
+    return identity if mode.startswith("100") else ""
+
+
+def _text(blob: bytes | None) -> str | None:
+    return None if blob is None else blob.decode("utf-8", "replace")
 
 
 def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from agent.domain.change import AddedLines, Change
 from agent.domain.events import ignore
+from agent.domain.todo import Item
 from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, CheckResult, Verdict
 from agent.gate.verdict import UNCHANGED, feedback, gate
@@ -31,13 +32,14 @@ def judge(
         commands=commands,
         changes=changes,
         added=added or {},
+        sides=(),
+        item=Item("an-item", "An item", allow=tuple(allow)),
         root=root,
         limits=SizeLimits(1_000_000, 3000),
         timeout=20,
         environment=environment or {},
         listen=ignore,
         before=before or {},
-        allow=allow,
     )
 
 

@@ -1,0 +1,92 @@
+"""Python's tests, by their syntax tree: pytest and unittest."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from agent.gate.weakened.protocol import Mark, Tests
+
+_SKIPS = re.compile(
+    r"(?:(?:\w+\.)*(?:pytest|unittest|case|mark)\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|importorskip|exit)"
+    r"|(?:self|cls)\.skipTest|os\._exit|sys\.exit|SystemExit|quit"
+    r"|collect_ignore|collect_ignore_glob|load_tests|__test__"
+    r"|pytest_(?:collection_modifyitems|itemcollected|ignore_collect|runtest_\w+|sessionfinish|report_teststatus|pyfunc_call)"
+)
+_ASSERTS = re.compile(r"_?assert\w*|raises|warns|fail|expect\w*|deprecated_call")
+
+
+def read_python(text: str) -> Tests | None:
+    """None where `text` is no Python: the checks will say so."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    asserted: dict[str, list[str]] = {}
+    for name, node in _with_owner(tree, ""):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            asserted.setdefault(node.name, [])
+        told = _assertion(node)
+        if told:
+            asserted.setdefault(name, []).append(told)
+    lines = text.splitlines()
+    marked = sorted({node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and _SKIPS.fullmatch(_name(node))} | _bare(tree))
+    return Tests({name: tuple(told) for name, told in asserted.items()}, tuple(Mark(at, lines[at - 1].strip()) for at in marked))
+
+
+def _with_owner(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.AST]]:
+    """Every node below `node` with the name of the function that holds it, which may be renamed with its class or file."""
+    for child in ast.iter_child_nodes(node):
+        yield owner, child
+        inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not owner else owner
+        yield from _with_owner(child, inner)
+
+
+def _assertion(node: ast.AST) -> str:
+    """An assertion's source; "" for what is none, and for one that always holds."""
+    if isinstance(node, ast.Assert):
+        return "" if _always(node.test) else ast.unparse(node.test)
+    if not isinstance(node, ast.Call) or not _ASSERTS.fullmatch(_last(node.func)):
+        return ""
+    if node.args and _last(node.func) in {"assertTrue", "assert_", "expect"} and _always(node.args[0]):
+        return ""
+    if len(node.args) > 1 and _last(node.func) in {"assertEqual", "assertIs"} and ast.dump(node.args[0]) == ast.dump(node.args[1]):
+        return ""
+    return ast.unparse(node)
+
+
+def _always(test: ast.expr) -> bool:
+    """Whether an expression is true whatever the code under test does."""
+    match test:
+        case ast.Constant(value):
+            return bool(value)
+        case ast.BoolOp(ast.Or(), values):
+            return any(_always(value) for value in values)
+        case ast.BoolOp(ast.And(), values):
+            return all(_always(value) for value in values)
+        case ast.UnaryOp(ast.Not(), ast.Constant(value)):
+            return not value
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
+            return ast.dump(left) == ast.dump(right)
+    return isinstance(test, ast.Tuple) and bool(test.elts)
+
+
+def _bare(tree: ast.Module) -> set[int]:
+    """The lines of decorators that skip and are called by nothing but their name."""
+    decorated = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef))
+    return {one.lineno for node in decorated for one in node.decorator_list if isinstance(one, ast.Name) and _SKIPS.fullmatch(one.id)}
+
+
+def _name(node: ast.expr | ast.stmt) -> str:
+    """The dotted name that a node uses, defines or sets; "" for what has none that could skip."""
+    match node:
+        case ast.Attribute():
+            return ast.unparse(node)
+        case ast.Call(ast.Name(name)) | ast.Raise(ast.Name(name)) | ast.FunctionDef(name) | ast.Assign([ast.Name(name)]):
+            return name
+    return ""
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
