@@ -84,9 +84,9 @@ def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:
 
 
 def added_lines(repo: Repo, old: str, new: str) -> AddedLines:
-    """The lines that `new` adds, by path: (line number, text). Binary files have none."""
+    """The lines that `new` adds, by path: (line number, text). Of any file, whatever its bytes are and the attributes say that they are."""
     out = repo.git.run(
-        "diff-tree", "-r", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new
+        "diff-tree", "-r", "-p", "-U0", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new
     )
     return _added_in(out)
 

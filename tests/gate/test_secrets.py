@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from agent.gate.secrets import secrets
+from agent.domain.allow import is_known
+from agent.domain.change import AddedLines
+from agent.domain.redact import redact
+from agent.gate.secrets import fingerprint
+from agent.gate.secrets import secrets as objections
 
 A, H, N = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5x", "0123456789abcdef" * 4, "1234567890"
 # Put together here, so that no scanner takes this file for a leak.
@@ -32,6 +36,13 @@ KEYS = {
     "Telegram": N + ":AA" + A[:33],
     "Vault": "hv" + "s." + A[:24],
     "Azure": "Account" + "Key=" + (A + A)[:86] + "==",
+    "Discord": "M" + A[:23] + "." + A[:6] + "." + A[:27],
+    "Mailchimp": H[:32] + "-us" + "12",
+    "Square": "EA" + "AA" + A[:60],
+    "xAI": "xa" + "i-" + (A + A)[:80],
+    "Docker": "dck" + "r_pat_" + A[:27],
+    "Grafana": "gl" + "sa_" + A[:32] + "_" + H[:8],
+    "JWT": "ey" + "J" + A[:30] + ".eyJ" + A[:40] + "." + A[:43],
     "age": "AGE-SECRET" + "-KEY-1" + A[:58].upper(),
 }
 INNOCENT = (
@@ -47,6 +58,10 @@ INNOCENT = (
     "https://example.com/" + A,
     "sk-learn, ask_live_question, desk-ant-hill",
 )
+
+
+def secrets(added: AddedLines, environment: dict[str, str]) -> tuple[str, ...]:
+    return tuple(one.text for one in objections(added, environment))
 
 
 @pytest.mark.parametrize("kind", KEYS)
@@ -80,3 +95,58 @@ def test_the_value_of_an_own_key_is_found_whatever_it_looks_like() -> None:
     (finding,) = secrets({"a.py": [(7, "send('correct horse battery')"), (8, "hunter2 /home/someone/far /run/token/file")]}, environment)
     assert finding.startswith("a.py:7 holds what looks like the value of $ACME_API_KEY")
     assert "horse" not in finding
+
+
+RANDOM = "q8Zr2Vn5Kx9Lw4Tj7Hc3Bf6Md"  # no key of anybody
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'SECRET_KEY = "{RANDOM}"',
+        f"password: '{RANDOM}'",
+        f'{{"api_token": "{RANDOM}"}}',
+        "url = 'postgres://shop:" + RANDOM[:12] + "@db.shop.io/main'",
+        "https://bot:" + RANDOM + "@git.shop.io/x.git",
+    ],
+)
+def test_what_is_assigned_or_logged_in_with_is_found_and_redacted(line: str) -> None:
+    (found,) = secrets({"a.py": [(3, line)]}, {})
+    assert found.startswith("a.py:3 holds what looks like a")
+    assert RANDOM[:12] not in found
+    assert RANDOM[:12] not in redact(line, {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password = 'test'",
+        'token = "test-token-0123456789abcdef"',
+        'key = "user.profile.settings.v2.name"',
+        "postgres://postgres:postgres@localhost/test",
+        "postgres://app:hunter22@db/test",
+        "https://user:password@example.com/",
+        "https://${USER}:${TOKEN}@git.shop.io/x.git",
+        'sort_key = "created_at_desc_then_by_id_1_and_2"',
+        'cache_key = f"{name}-{version}"',
+        'secret = "correct horse battery staple 1 2 3"',
+    ],
+)
+def test_what_is_invented_or_put_together_of_words_is_let_through(line: str) -> None:
+    assert secrets({"a.py": [(1, line)]}, {}) == ()
+
+
+def test_a_person_may_allow_what_is_no_secret_by_its_fingerprint_and_never_an_own_key() -> None:
+    (found,) = objections({"a.py": [(1, f'key = "{RANDOM}"')]}, {})
+    assert found.word == f"no-secret-{fingerprint(RANDOM)}"
+    assert is_known(found.word)
+    assert f"`allow: [{found.word}]`" in found.told
+    (own,) = objections({"a.py": [(1, f'key = "{RANDOM}"')]}, {"MY_KEY": RANDOM})
+    assert (own.word, "allow" in own.told) == ("", False)
+    assert not is_known("no-secret-FINGERPRINT")
+    assert not is_known("no-secret-")
+
+
+def test_a_secret_between_nul_bytes_is_found() -> None:
+    text = f'key = "{RANDOM}"'.encode("utf-16-le").decode()
+    assert secrets({"a.txt": [(1, text)]}, {})
