@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -29,17 +32,32 @@ def write_hint(path: Path, data: bytes) -> None:
     temporary.replace(path)
 
 
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the lock file `path`, waiting for whoever has it. The kernel frees it when its holder dies; the file is never removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def append_line(path: Path, line: str) -> None:
     """Add one line to `path` and return when it is on disk. A torn last line of an earlier crash is closed off first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
-        if file.tell() > 0:
+        end = file.tell()
+        if end > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 file.write(b"\n")
         file.write(line.encode("utf-8") + b"\n")
         file.flush()
         os.fsync(file.fileno())
+    if end == 0:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from agent.actions.life import Life, life
 from agent.actions.paused import all_paused
 from agent.actions.scene import Scene
-from agent.actions.spending import all_spending, grouped, total
+from agent.actions.spending import Budget, all_spending, budget, grouped, total
 from agent.domain.memory import Record
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
@@ -74,14 +74,16 @@ class Where:
     life: Life | None
     paused: tuple[str, ...]
     spent: Usage
+    budget: Budget
     undone: Record | None
     blocked: tuple[Row, ...]
 
 
 def where(scene: Scene, now: datetime) -> Where:
-    """Where it stands at the scene's commit, and what is at work here `now`."""
+    """Where it stands at the scene's commit, and what is at work here and left to spend `now`."""
     running = holder(scene.repo.private)
     listed = rows(scene)
+    sums = all_spending(scene)
     undone = [record for record in scene.history.records if record.undone and record.name.outcome is Outcome.DONE]
     return Where(
         counts={state: sum(1 for row in listed if row.standing.state is state) for state in State},
@@ -90,7 +92,8 @@ def where(scene: Scene, now: datetime) -> Where:
         running=running,
         life=life(scene.repo.private, running, now),
         paused=tuple(one.unfinished.step for one in all_paused(scene.repo)),
-        spent=total(all_spending(scene)),
+        spent=total(sums.spent),
+        budget=budget(scene, sums, now),
         undone=undone[-1] if undone else None,
         blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),
     )
@@ -106,7 +109,7 @@ class Line:
 
 def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
     """All steps, newest first, of one item where it is named; undone ones too."""
-    sums = grouped(all_spending(scene), lambda one: one.step)
+    sums = grouped(all_spending(scene).spent, lambda one: one.step)
     chosen = [record for record in scene.history.records if item is None or record.name.step.name == item]
     return [Line(record, sums.get(str(record.name.step))) for record in reversed(chosen)]
 
@@ -119,16 +122,19 @@ class Cost:
     days: dict[str, Usage]
     items: dict[str, Usage]
     models: dict[str, Usage]
+    budget: Budget
     unpriced: int = 0
 
 
-def cost(scene: Scene) -> Cost:
-    """What was spent; reverted, failed and interrupted steps included."""
-    spending = all_spending(scene)
+def cost(scene: Scene, now: datetime) -> Cost:
+    """What was spent, and `now` is left to spend; reverted, failed and interrupted steps included."""
+    sums = all_spending(scene)
+    spending = sums.spent
     return Cost(
         total=total(spending) if spending else NOTHING,
         days=grouped(sorted(spending, key=lambda one: one.day), lambda one: one.day),
         items=grouped(spending, lambda one: one.item),
         models=grouped(spending, lambda one: one.model),
+        budget=budget(scene, sums, now),
         unpriced=sum(1 for one in spending if one.usage.usd is None),
     )

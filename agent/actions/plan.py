@@ -9,10 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agent.actions.bounds import UNBOUND, Bounds
+from agent.actions.metered import metered
 from agent.actions.outcome import clean, write_up
 from agent.actions.people import Landed, item_files, save
 from agent.actions.preflight import recover, refuse_uncommittable
-from agent.actions.scene import Scene, brief_for, open_scene
+from agent.actions.scene import Scene, brief_for, open_scene, under
+from agent.actions.spending import purse_for
 from agent.domain.adding import in_sequence
 from agent.domain.change import GITLINK
 from agent.domain.checklist import read_checklist
@@ -23,9 +26,7 @@ from agent.domain.note import Note
 from agent.domain.progress import Proposed
 from agent.domain.text import one_line, plain
 from agent.domain.todo import Item, NewItem, tidy_text, tidy_title, title_key
-from agent.domain.usage import Usage
 from agent.errors import AgentctlError, Exit
-from agent.ledger import Call, Ledger, now_text
 from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
@@ -92,9 +93,9 @@ def plan_with_model(
     open_model: OpenModel,
     listen: Listener,
     now: datetime,
-    clock: Callable[[], float] = time.monotonic,
     goal: str | None = None,
     commit: bool = True,
+    bounds: Bounds = UNBOUND,
 ) -> PlanResult:
     """Let a model look around and propose items: they and a note with its letter land as one commit of just these files.
 
@@ -106,12 +107,15 @@ def plan_with_model(
         if told:
             listen(Phase("recovered", told))
         branch = refuse_uncommittable(repo).branch
-        scene = _with_goal(open_scene(repo), goal)
+        scene = _with_goal(under(bounds.limits, open_scene(repo)), goal)
+        purse = purse_for(scene, bounds.meter)
+        purse.refuse_empty()
         name = model_name(scene.memory.config.model)
         step = next_step_id(PLAN, now, scene.latest)
-        with closing(open_model(name, Task(PLAN, _attempts(scene) + 1))) as model:
+        with closing(open_model(name, Task(PLAN, _attempts(scene) + 1, scene.memory.config.prices.get(name)))) as opened:
+            model = bounds.around(metered(opened, scene, purse, step, listen))
             listen(StepBegan(str(step), PLAN, model.name))
-            report = _session(scene, step, model, listen, clock)
+            report = _session(scene, model, listen, bounds.clock)
             if repo.status().branch != branch:
                 raise AgentctlError("another branch was checked out while the plan was made", f"git switch {branch}, and plan again")
             return _land(open_scene(repo), step, report, model.name, goal, commit=commit)
@@ -132,17 +136,12 @@ def _attempts(scene: Scene) -> int:
     return sum(1 for record in scene.history.records if record.name.step.name == PLAN and record.name.outcome is Outcome.LETTER)
 
 
-def _session(scene: Scene, step: StepId, model: Model, listen: Listener, clock: Callable[[], float]) -> Report:
+def _session(scene: Scene, model: Model, listen: Listener, clock: Callable[[], float]) -> Report:
     repo, limits = scene.repo, scene.memory.config.limits
-    ledger = Ledger(repo.shared)
     listen(Phase("brief", "plan"))
     brief = brief_for(scene, None, count, "plan.md")
     listen(Phase("work", f"{model.name}, {brief.tokens} tokens of brief"))
     began = time.monotonic()
-
-    def charge(usage: Usage) -> None:
-        ledger.add(Call(now_text(), str(step), PLAN, model.name, usage))
-
     loop = Loop(
         model,
         brief,
@@ -150,7 +149,6 @@ def _session(scene: Scene, step: StepId, model: Model, listen: Listener, clock: 
         Desk(Workspace(repo.root, repo, keep=lambda _path: None)),
         Allowance(limits.calls, limits.usd, limits.minutes * 60),
         count=count,
-        charge=charge,
         before=_nothing,
         checkpoint=_nothing,
         noted=_nothing,

@@ -8,38 +8,46 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from agent.actions.bounds import Bounds
 from agent.actions.scene import open_scene
-from agent.actions.step import Bounds, StepResult, take_step
+from agent.actions.step import StepResult, take_step
 from agent.actions.waiting import Waiter
+from agent.domain.config import Limits
 from agent.domain.events import Called, Event, Listener
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
-from agent.model.patient import Patience, PatientModel
-from agent.model.protocol import Model, OpenModel, Task
+from agent.ledger import CapError, Meter
+from agent.model.patient import Patience, patient
+from agent.model.protocol import OpenModel
 from agent.repository.repo import Repo
 
 
 @dataclass(frozen=True)
 class RunBounds:
-    """What a run may use: steps, USD, and until when."""
+    """What a run may use: steps, USD, and until when; and what its steps' limits are, given the config's."""
 
     steps: float = math.inf
     usd: float = math.inf
     until: datetime | None = None
+    limits: Callable[[Limits], Limits] = lambda configured: configured
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """The steps of a run, why it ended, and what it spent, a step that was broken off included; `hint` says what to type next."""
+    """The steps of a run, why it ended, and what it spent, a step that was broken off included; `hint` says what to type next.
+
+    `until` is when it could go on by itself (UTC): a day's cap was met.
+    """
 
     steps: tuple[StepResult, ...]
     spent: Usage
     why: str
     exit: Exit
     hint: str = ""
+    until: datetime | None = None
 
 
-class _Meter:
+class _Sum:
     """Adds up what the calls of a run used, of which the price is known."""
 
     def __init__(self, listen: Listener) -> None:
@@ -75,39 +83,25 @@ def run(
     steps: list[StepResult] = []
     deadline = time.monotonic() + (bounds.until - now()).total_seconds() if bounds.until else math.inf
     patience.shorten(deadline)
-    meter = _Meter(listen)
-    opened = _opener(open_model, bounds.usd, patience, listen)
+    heard = _Sum(listen)
+    meter = Meter(bounds.usd)
+    step_bounds = Bounds(bounds.limits, meter, deadline, patience.now, patient(patience, listen))
     while True:
-        left = bounds.usd - (meter.spent.usd or 0.0)
-        over = _over(bounds, len(steps), now(), left)
+        over = _over(bounds, len(steps), now(), meter.most - meter.used)
         if over is not None:
-            return RunResult(tuple(steps), meter.spent, *over)
-        step_bounds = Bounds(left, deadline, patience.now)
+            return RunResult(tuple(steps), heard.spent, *over)
         if waiter is not None:
             waiter.begin()
         try:
-            result = take_step(repo, None, model_name=model_name, open_model=opened, listen=meter.hear, now=now(), bounds=step_bounds)
+            result = take_step(repo, None, model_name=model_name, open_model=open_model, listen=heard.hear, now=now(), bounds=step_bounds)
         except AgentctlError as stop:
             if waiter is not None and waiter.wait(stop):
                 continue
             if stop.code not in _LAST_WORDS and not steps:
                 raise
-            return _stopped(repo, tuple(steps), meter.spent, stop)
+            return _stopped(repo, tuple(steps), heard.spent, stop)
         steps.append(result)
         ended(result)
-
-
-def _opener(open_model: OpenModel, usd: float, patience: Patience, listen: Listener) -> OpenModel:
-    def opened(name: str, task: Task) -> Model:
-        model = PatientModel(open_model(name, task), patience, listen)
-        if not math.isinf(usd) and model.price is None:
-            model.close()
-            raise AgentctlError(
-                f"the price of {name} is unknown, so --max-cost could not be kept", "take a model whose price is known, or leave --max-cost out"
-            )
-        return model
-
-    return opened
 
 
 def _over(bounds: RunBounds, taken: int, now: datetime, left: float) -> tuple[str, Exit] | None:
@@ -123,4 +117,5 @@ def _over(bounds: RunBounds, taken: int, now: datetime, left: float) -> tuple[st
 def _stopped(repo: Repo, steps: tuple[StepResult, ...], spent: Usage, stop: AgentctlError) -> RunResult:
     """The end by a step that couldn't be taken. A list that was worked off is success."""
     done = stop.code is Exit.NOTHING_LEFT and bool(steps) and bool(open_scene(repo).memory.items)
-    return RunResult(steps, spent, stop.message, Exit.OK if done else stop.code, "" if done else stop.hint)
+    until = stop.until if isinstance(stop, CapError) else None
+    return RunResult(steps, spent, stop.message, Exit.OK if done else stop.code, "" if done else stop.hint, until)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief, Sources, compose
+from agent.domain.config import Limits
 from agent.domain.memory import History, Memory
 from agent.domain.names import NoteName, StepId
 from agent.domain.note import Note
@@ -51,6 +52,12 @@ def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
     past = read_past(repo, commit)
     history = history_of(repo, past, memory.notes)
     return Scene(repo, memory, history, tuple(in_order(memory.items, history.arrival)), letter, past)
+
+
+def under(limits: Callable[[Limits], Limits], scene: Scene) -> Scene:
+    """`scene` with the limits that the command line makes of its config's."""
+    config = scene.memory.config
+    return replace(scene, memory=replace(scene.memory, config=replace(config, limits=limits(config.limits))))
 
 
 def choose(scene: Scene, identity: str | None) -> Item:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from operator import itemgetter
 
 from agent.actions.scene import Scene
+from agent.domain.caps import Amount, Cap, caps_of
 from agent.domain.names import Outcome, StepId
 from agent.domain.usage import Usage, summed
-from agent.ledger import Ledger, Spent
+from agent.ledger import Hold, Holds, Ledger, Meter, Purse, Spent, Sums, by_day
 from agent.store import notes_of
 
 _FREE = (Outcome.REOPENED, Outcome.DROPPED)  # what only people say
 
 
-def all_spending(scene: Scene) -> list[Spent]:
+def all_spending(scene: Scene) -> Sums:
     """Everything ever spent, reverted and failed attempts and steps that died included; each step counted once, by step."""
-    found = Ledger(scene.repo.shared).sums()
-    known = {one.step for one in found}
-    untold = []
+    sums = Ledger(scene.repo.shared).sums()
+    found = [*sums.spent, *elsewhere(scene, sums.spent)]
+    return sums._replace(spent=sorted(found, key=itemgetter(0, 1)))  # by step, then by day
+
+
+def elsewhere(scene: Scene, here: Iterable[Spent]) -> list[Spent]:
+    """What history tells of steps that aren't among those paid for `here`: other clones' and those of a ledger that is gone."""
+    known = {one.step for one in here}
+    found, untold = [], []
     for record in scene.history.records:
         step, outcome = record.name
         if outcome in _FREE or str(step) in known:
@@ -27,12 +36,49 @@ def all_spending(scene: Scene) -> list[Spent]:
         if told is None:
             untold.append(record)
         elif told.usage is not None:
-            found.append(_elsewhere(step, told.model, told.usage))
-    found += [_elsewhere(name.step, note.model, note.spent) for name, note in notes_of(scene.repo, untold).items() if note.spent]
-    return sorted(found, key=itemgetter(0, 1))  # by step, then by day
+            found.append(_told(step, told.model, told.usage))
+    return [*found, *(_told(name.step, note.model, note.spent) for name, note in notes_of(scene.repo, untold).items() if note.spent)]
 
 
-def _elsewhere(step: StepId, model: str, usage: Usage) -> Spent:
+def purse_for(scene: Scene, meter: Meter | None = None) -> Purse:
+    """The purse that the calls of a step at `scene` are paid from, under the caps of its config and of a run's `meter`."""
+    folder = scene.repo.shared
+    return Purse(folder, scene.memory.config.limits, elsewhere(scene, Ledger(folder).sums().spent), meter)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The caps as they stand, and each amount of the config's alert with whether it is passed.
+
+    `unsettled` are calls of which nobody knows what they cost, under way or broken off; `torn` lines of the ledger can't be read.
+    """
+
+    caps: tuple[Cap, ...]
+    alerts: tuple[tuple[float, bool], ...]
+    unsettled: tuple[Hold, ...]
+    torn: int
+
+    @property
+    def held(self) -> Amount:
+        """What the unsettled calls may have cost at most."""
+        return sum((hold.amount for hold in self.unsettled), Amount())
+
+
+def budget(scene: Scene, sums: Sums, now: datetime) -> Budget:
+    """What is left of what may be spent, where `sums` is all that was."""
+    config, folder = scene.memory.config, scene.repo.shared
+    spent = by_day((one.day, Amount.of(one.usage)) for one in sums.spent)
+    whole = sum(spent.values(), Amount())
+    unsettled = Holds(folder).open(Ledger(folder))
+    return Budget(
+        caps=caps_of(config.limits, f"{now:%Y-%m-%d}", spent, by_day((hold.at[:10], hold.amount) for hold in unsettled)),
+        alerts=tuple((amount, amount <= whole.usd) for amount in sorted(set(config.alert.usd))),
+        unsettled=tuple(unsettled),
+        torn=sums.torn,
+    )
+
+
+def _told(step: StepId, model: str, usage: Usage) -> Spent:
     return Spent(str(step), step.day, step.name, model, usage)
 
 

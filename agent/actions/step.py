@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import time
@@ -12,11 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.actions.before import checks_before, code_key, remember, told_as_before
+from agent.actions.bounds import UNBOUND, Bounds
 from agent.actions.commits import WORKER, ground_for
+from agent.actions.metered import metered
 from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
-from agent.actions.scene import Scene, brief_for, choose, open_scene
+from agent.actions.scene import Scene, brief_for, choose, open_scene, under
+from agent.actions.spending import purse_for
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
 from agent.domain.events import Listener, Phase, StepBegan
@@ -33,7 +35,6 @@ from agent.gate.verdict import feedback, gate
 from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
 from agent.journal import Entry, Journal
-from agent.ledger import Call, Ledger, now_text
 from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
@@ -59,18 +60,6 @@ class StepResult:
     attempt: str | None = None
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What a run leaves for its next step: USD, and until when (of `time.monotonic`).
-
-    `clock` measures the step's own minutes: it may stand still while a provider is waited for.
-    """
-
-    usd: float = math.inf
-    deadline: float = math.inf
-    clock: Callable[[], float] = time.monotonic
-
-
 def take_step(
     repo: Repo,
     identity: str | None,
@@ -79,7 +68,7 @@ def take_step(
     open_model: OpenModel,
     listen: Listener,
     now: datetime,
-    bounds: Bounds = Bounds(),
+    bounds: Bounds = UNBOUND,
     find_work: FindWork = to_go_on_from,
 ) -> StepResult:
     """Take one step at the item `identity`, or at the next one, within the config's limits and `bounds`.
@@ -92,12 +81,16 @@ def take_step(
         if told:
             listen(Phase("recovered", told))
         status = refuse_unsafe(repo)
-        scene = open_scene(repo)
+        scene = under(bounds.limits, open_scene(repo))
         item = choose(scene, identity)
+        purse = purse_for(scene, bounds.meter)
+        purse.refuse_empty()
         name = model_name(scene.memory.config.model)
         step = next_step_id(item.id, now, scene.latest)
         takeup = find_work(repo, item.id, listen)
-        with closing(open_model(name, Task(item.id, len(scene.history.attempts_at(item.id)) + 1))) as model:
+        task = Task(item.id, len(scene.history.attempts_at(item.id)) + 1, scene.memory.config.prices.get(name))
+        with closing(open_model(name, task)) as opened:
+            model = bounds.around(metered(opened, scene, purse, step, listen))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup))
             listen(StepBegan(str(step), item.id, model.name))
@@ -144,7 +137,6 @@ class _Step:
         self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
         self.began = time.monotonic()
         self.before: dict[str, Baseline] = {}
-        self.bound: frozenset[str] = frozenset()
 
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
@@ -156,15 +148,13 @@ class _Step:
         workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
         limits = self.config.limits
         progress = self.bench.entry.progress
-        self.bound = frozenset({"deadline", "usd"} if bounds.usd < limits.usd else {"deadline"})
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
             Desk(workspace, {**clean_environment(os.environ), **WORKER}, list(progress.lessons), list(progress.proposals)),
-            Allowance(limits.calls, min(limits.usd, bounds.usd), limits.minutes * 60, bounds.deadline),
+            Allowance(limits.calls, limits.usd, limits.minutes * 60, bounds.deadline),
             count=count,
-            charge=self._charge,
             before=self.bench.before_tool,
             checkpoint=self.bench.after_tool,
             noted=self.bench.noted,
@@ -183,8 +173,8 @@ class _Step:
             report = clean(session.work(said))
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
-            if report.ending is Ending.LIMIT and report.limit in self.bound:
-                raise AgentctlError("what the run may still use was too little to finish the step", "agentctl run, with more", Exit.LIMIT)
+            if report.ending is Ending.LIMIT and report.limit == "deadline":
+                raise AgentctlError("the time of the run was over before the step was finished", "agentctl run, with more", Exit.LIMIT)
             if report.ending is not Ending.FINISHED:
                 return self._failed(report, claimed, verdict)
             claimed = report
@@ -212,9 +202,6 @@ class _Step:
 
     def _check_seconds(self) -> float:
         return self.config.limits.check_minutes * 60
-
-    def _charge(self, usage: Usage) -> None:
-        Ledger(self.repo.shared).add(Call(now_text(), str(self.step), self.item.id, self.model.name, usage))
 
     def _usage(self, report: Report) -> Usage:
         return replace(report.usage, seconds=self.bench.entry.carried.seconds + time.monotonic() - self.began)

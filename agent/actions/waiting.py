@@ -8,6 +8,7 @@ from datetime import datetime
 
 from agent.domain.events import Called, Event, Idle, Listener, Looked, StepBegan
 from agent.errors import AgentctlError, Exit
+from agent.ledger import CapError
 from agent.model.errors import ModelError
 from agent.repository.repo import Repo
 from agent.repository.watch import Watch
@@ -52,20 +53,22 @@ class Waiter:
         """Wait until what kept the step from being taken may have changed; False, at once, where no commit would change it.
 
         A list that is worked off, a blocked item or a question wait for another commit at HEAD. A step that was refused before a model was
-        asked is also tried again every `AGAIN` seconds, since its mend may be none that a commit tells of.
+        asked is also tried again every `AGAIN` seconds, since its mend may be none that a commit tells of. A cap for a day that was met waits
+        for the next day too.
         """
         refused = stop.code in _REFUSED and not self._asked
-        if isinstance(stop, ModelError) or not (refused or stop.code in _NOTHING_TO_DO):
+        until = stop.until if isinstance(stop, CapError) else None
+        if isinstance(stop, ModelError) or not (refused or until or stop.code in _NOTHING_TO_DO):
             return False
         if stop.message != self._said:
             self._said = stop.message
             self._listen(Idle(stop.message, stop.hint))
         watch = Watch(self._repo, self._head)
         again = time.monotonic() + AGAIN
-        while not (watch.moved() or self._over() or (refused and time.monotonic() > again)):
+        while not (watch.moved() or self._over(self._until) or self._over(until) or (refused and time.monotonic() > again)):
             self._sleep(PAUSE)
             self._listen(Looked())
         return True
 
-    def _over(self) -> bool:
-        return self._until is not None and self._now() >= self._until
+    def _over(self, end: datetime | None) -> bool:
+        return end is not None and self._now() >= end

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import click
 
+from agent.actions.bounds import Bounds
 from agent.actions.people import add_items
 from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
 from agent.cli.common import here, now, repository, with_allow, with_no_commit
+from agent.cli.limits import limits_from, with_session_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling
+from agent.domain.config import Limits
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.hidden import hide_own_memory
@@ -34,6 +37,7 @@ from agent.worker.protocol import Ending
 @click.option("--check", "checks", metavar="CMD", multiple=True, help="With --each: a check of each item.")
 @with_allow("With --each: what the items' steps may do that the gate refuses otherwise")
 @with_patience("10m")
+@with_session_limits
 @with_model
 @with_no_commit
 def plan(
@@ -49,6 +53,7 @@ def plan(
     api_base: str | None,
     key_env: str | None,
     no_commit: bool,
+    **given: float | None,
 ) -> None:
     """Write items into the list, as one commit.
 
@@ -67,23 +72,25 @@ def plan(
     elif pattern:
         _each(repo, pattern, title or "", body or "", checks, allow, no_commit=no_commit)
     else:
-        _by_model(repo, model_chooser(model), model_opener(repo, api_base, key_env), patience_for(patience), goal, commit=not no_commit)
+        waiting = patience_for(patience)
+        _by_model(repo, model_chooser(model), model_opener(repo, api_base, key_env), waiting, limits_from(given), goal, commit=not no_commit)
 
 
-def _by_model(repo: Repo, choose: Callable[[str], str], open_model: OpenModel, waiting: Patience, goal: str | None, *, commit: bool) -> None:
+def _by_model(
+    repo: Repo,
+    choose: Callable[[str], str],
+    open_model: OpenModel,
+    waiting: Patience,
+    limits: Callable[[Limits], Limits],
+    goal: str | None,
+    *,
+    commit: bool,
+) -> None:
     gc.enable()
     hide_own_memory()
     with telling(repo) as listen:
-        result = plan_with_model(
-            repo,
-            model_name=choose,
-            open_model=patient(open_model, waiting, listen),
-            listen=listen,
-            now=now(),
-            clock=waiting.now,
-            goal=goal,
-            commit=commit,
-        )
+        bounds = Bounds(limits, clock=waiting.now, around=patient(waiting, listen))
+        result = plan_with_model(repo, model_name=choose, open_model=open_model, listen=listen, now=now(), goal=goal, commit=commit, bounds=bounds)
     if result.ending is not Ending.FINISHED:
         click.echo(f"the planner stopped before it said it was finished ({result.ending}): look the list over", err=True)
     _tell(list(result.items), list(result.known), result.commit)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gc
+import math
 from datetime import UTC, datetime, timedelta
 
 import click
 
 from agent.actions.overview import rows
-from agent.actions.run import RunBounds
+from agent.actions.run import RunBounds, RunResult
 from agent.actions.run import run as go_on
 from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
 from agent.actions.waiting import Waiter
 from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import endpoint_for, model_chooser, patience_for, with_model, with_patience
 from agent.cli.span import Span
 from agent.cli.telling import telling
@@ -21,6 +23,7 @@ from agent.domain.events import all_of
 from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
 from agent.render import data, text
+from agent.repository.repo import Repo
 
 
 @click.command()
@@ -31,10 +34,11 @@ from agent.render import data, text
     "--max-cost",
     type=click.FloatRange(min=0, min_open=True),
     metavar="USD",
-    help="At most so much; checked before each call with the most it could cost.",
+    help="At most so much for this run; checked before each call with the most it could cost.",
 )
 @click.option("--wait", is_flag=True, help="Don't end where nothing is left or a person is needed: wait for a commit that changes it.")
 @with_patience("8h")
+@with_limits
 @with_model
 @with_json
 def run(
@@ -48,6 +52,7 @@ def run(
     api_base: str | None,
     key_env: str | None,
     as_json: bool,
+    **given: float | None,
 ) -> int:
     """Take steps until the list is done, a bound is reached, or only a person can go on.
 
@@ -55,7 +60,8 @@ def run(
     and outages are waited out; such waits don't count against a step's minutes.
 
     With --wait it stays when the list is done or a person is needed, and goes on at the next commit that changes this: a
-    new item, an answer, a revert, a pull. It holds no lock meanwhile. Ctrl-C or a bound ends it.
+    new item, an answer, a revert, a pull; where a day's cap is met, on the next day (UTC). It holds no lock meanwhile.
+    Ctrl-C or a bound ends it.
 
     Exit status: 0 the list is done or the steps were taken, 3 there was nothing to do, 5 a bound was reached, 6 a person is
     needed, 75 the model couldn't be reached for too long, 1 another error.
@@ -63,7 +69,7 @@ def run(
     gc.enable()
     hide_own_memory()
     repo = repository()
-    bounds = RunBounds(steps or float("inf"), max_cost or float("inf"), _deadline(span, until))
+    bounds = RunBounds(steps or math.inf, max_cost or math.inf, _deadline(span, until), limits_from(given))
     with KeptModels(endpoint_for(api_base, key_env), repo.root) as models, telling(repo) as listen:
         waiter = Waiter(repo, listen, until=bounds.until, now=now) if wait else None
         result = go_on(
@@ -77,11 +83,15 @@ def run(
             ended=_nothing if as_json else _show,
             waiter=waiter,
         )
+    _tell(repo, result, as_json=as_json)
+    return result.exit
+
+
+def _tell(repo: Repo, result: RunResult, *, as_json: bool) -> None:
     if as_json:
         print_json(data.run_data(result))
     else:
         click.echo(text.run_text(result, rows(open_scene(repo))))
-    return result.exit
 
 
 def _show(result: StepResult) -> None:

@@ -76,8 +76,8 @@ def _brief(scene: Scene, item: Item, *, counted: bool) -> Brief:
 @click.command()
 @with_json
 def cost(as_json: bool) -> None:
-    """What was spent, by day (UTC), item and model; reverted, failed and interrupted steps included."""
-    found = cost_of(open_scene(repository()))
+    """What was spent, by day (UTC), item and model, and what is left of the caps; reverted, failed and interrupted steps included."""
+    found = cost_of(open_scene(repository()), now())
     if as_json:
         print_json(data.cost_data(found))
         return

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from datetime import timedelta
 
 import click
 
+from agent.actions.bounds import Bounds
 from agent.actions.resume import newest_takeup, to_begin_anew, to_go_on_from, told_of
-from agent.actions.scene import brief_for, choose, open_scene
-from agent.actions.step import Bounds, take_step
+from agent.actions.scene import brief_for, choose, open_scene, under
+from agent.actions.step import take_step
 from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling
+from agent.domain.config import Limits
 from agent.errors import Exit
 from agent.hidden import hide_own_memory
 from agent.model.patient import patient
@@ -25,6 +29,7 @@ from agent.repository.repo import Repo
 @click.option("--dry-run", is_flag=True, help="Print the brief, and on stderr what a step would cost at most; no model is called.")
 @click.option("--restart", is_flag=True, help="Begin anew: the work of a session that was broken off is kept in refs/agentctl/attempts/.")
 @with_patience("10m")
+@with_limits
 @with_model
 @with_json
 def step(
@@ -36,6 +41,7 @@ def step(
     api_base: str | None,
     key_env: str | None,
     as_json: bool,
+    **given: float | None,
 ) -> int:
     """Take one step at ITEM, or at the next item of the list.
 
@@ -50,7 +56,7 @@ def step(
     """
     repo = repository()
     if dry_run:
-        return _show(repo, item, model)
+        return _show(repo, item, model, limits_from(given))
     gc.enable()
     hide_own_memory()
     waiting = patience_for(patience)
@@ -59,10 +65,10 @@ def step(
             repo,
             item,
             model_name=model_chooser(model),
-            open_model=patient(model_opener(repo, api_base, key_env), waiting, listen),
+            open_model=model_opener(repo, api_base, key_env),
             listen=listen,
             now=now(),
-            bounds=Bounds(clock=waiting.now),
+            bounds=Bounds(limits_from(given), clock=waiting.now, around=patient(waiting, listen)),
             find_work=to_begin_anew if restart else to_go_on_from,
         )
     if as_json:
@@ -72,16 +78,16 @@ def step(
     return result.exit
 
 
-def _show(repo: Repo, identity: str | None, flag: str | None) -> int:
+def _show(repo: Repo, identity: str | None, flag: str | None, wanted: Callable[[Limits], Limits]) -> int:
     from agent.model.price import price_of
     from agent.model.tokens import count
 
-    scene = open_scene(repo)
+    scene = under(wanted, open_scene(repo))
     item = choose(scene, identity)
     brief = brief_for(scene, item, count, resumed=told_of(newest_takeup(repo, item.id)))
     click.echo(brief.text, nl=False)
     name = model_chooser(flag)(scene.memory.config.model)
-    price = price_of(name)
+    price = scene.memory.config.prices.get(name) or price_of(name)
     limits = scene.memory.config.limits
     first = f", {brief.tokens * price.input / 1_000_000:.4f} USD for the first call's brief" if price else ", price unknown"
     told = f"{item.id} with {name}: {brief.tokens:,} tokens of brief{first}; at most {limits.usd:g} USD, {limits.calls} calls, {limits.minutes:g} minutes"

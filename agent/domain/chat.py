@@ -41,11 +41,12 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class Request:
-    """One call of the model; `max_output` in tokens."""
+    """One call of the model; `max_output` in tokens, and so is `most_input`: what the prompt may come to, None where nobody has counted."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     max_output: int
+    most_input: int | None = None
 
 
 @dataclass(frozen=True)

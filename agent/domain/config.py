@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 from agent.domain.frontmatter import Head, read_mapping
+from agent.domain.price import Price
 
 PATH = "config.yaml"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one step may use, and how often an item is tried."""
+    """What one step may use, how often an item is tried, and what may be spent in a day (UTC) and in all. Infinite: no cap."""
 
     calls: int = 60
     usd: float = 2.0
@@ -20,6 +23,18 @@ class Limits:
     lines: int = 3000
     file_bytes: int = 1_000_000
     check_minutes: float = 10.0
+    day_usd: float = math.inf
+    day_tokens: float = math.inf
+    total_usd: float = math.inf
+    total_tokens: float = math.inf
+
+
+@dataclass(frozen=True)
+class Alert:
+    """When what was spent in all passes one of the amounts in `usd`, `command` is run, once for each."""
+
+    usd: tuple[float, ...] = ()
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,9 +45,12 @@ class Config:
     checks: tuple[str, ...] = ()
     brief_tokens: int = 12_000
     limits: Limits = Limits()
+    alert: Alert = Alert()
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
-_KNOWN = ("model", "checks", "brief_tokens", "limits")
+_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices")
+_PRICE = ("input", "cached", "written", "output")
 _ELSEWHERE = ("api_base", "api_key", "key_env", "proxy")
 
 
@@ -41,35 +59,58 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
     head = read_mapping(text, path)
     _refuse_unknown(head, _KNOWN)
     section = head.section("limits")
-    _refuse_unknown(section, tuple(field.name for field in fields(Limits)))
+    _refuse_unknown(section, tuple(one.name for one in fields(Limits)))
+    prices = head.section("prices")
     return Config(
         model=head.text("model") or "",
         checks=tuple(check for check in head.texts("checks") if check.strip()),
         brief_tokens=int(_positive(head, "brief_tokens", Config.brief_tokens)),
         limits=_limits(section),
+        alert=_alert(head.section("alert")),
+        prices={name: _price(prices, name) for name in prices.nodes},
     )
 
 
 def _limits(section: Head) -> Limits:
     default = Limits()
-    values = {field.name: _positive(section, field.name, getattr(default, field.name)) for field in fields(Limits)}
-    return Limits(
-        calls=int(values["calls"]),
-        usd=values["usd"],
-        minutes=values["minutes"],
-        attempts=int(values["attempts"]),
-        lines=int(values["lines"]),
-        file_bytes=int(values["file_bytes"]),
-        check_minutes=values["check_minutes"],
-    )
+    values = {one.name: _positive(section, one.name, getattr(default, one.name)) for one in fields(Limits)}
+    whole = {name: int(values[name]) for name in ("calls", "attempts", "lines", "file_bytes")}
+    return Limits(**{**values, **whole})  # type: ignore[arg-type]  # the whole numbers are
+
+
+def _alert(section: Head) -> Alert:
+    _refuse_unknown(section, tuple(one.name for one in fields(Alert)))
+    command = section.text("command") or ""
+    amounts = []
+    for text in section.texts("usd"):
+        try:
+            amounts.append(float(text))
+        except ValueError:
+            amounts.append(math.nan)
+    if not all(0 < amount < math.inf for amount in amounts):
+        raise section.bad("usd", "usd wants amounts above 0", "write usd: [5, 20]")
+    if command and not amounts:
+        raise section.bad("command", "command is never run without an amount", "write usd: [5, 20] beside it")
+    return Alert(tuple(amounts), command)
+
+
+def _price(prices: Head, name: str) -> Price:
+    section = prices.section(name)
+    _refuse_unknown(section, _PRICE)
+    rates = {key: rate for key in _PRICE if (rate := section.number(key)) is not None}
+    if "input" not in rates or "output" not in rates or not all(0 <= rate < math.inf for rate in rates.values()):
+        raise prices.bad(
+            name, f"the price of {name} wants input and output, in USD for a million tokens", "write {input: 1.0, cached: 0.1, output: 5.0}"
+        )
+    return Price(rates["input"], rates.get("cached", rates["input"]), rates["output"], rates.get("written"))
 
 
 def _positive(head: Head, key: str, default: float) -> float:
     number = head.number(key)
     if number is None:
         return default
-    if number <= 0:
-        raise head.bad(key, f"{key} wants a number above 0", f"write {key}: {default:g}, or leave the line out")
+    if not 0 < number < math.inf:
+        raise head.bad(key, f"{key} wants a number above 0", f"write {key}: {10 if math.isinf(default) else default:g}, or leave the line out")
     return number
 
 

@@ -107,7 +107,15 @@ class Looked:
     """It was looked whether somebody did."""
 
 
-Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting | Idle | Looked
+@dataclass(frozen=True)
+class Alerted:
+    """What was spent in all has passed an amount that the person named; `trouble` is why their command failed, "" where it didn't."""
+
+    text: str
+    trouble: str
+
+
+Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting | Idle | Looked | Alerted
 Listener = Callable[[Event], None]
 
 

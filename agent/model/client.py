@@ -11,16 +11,18 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
 import agent
 from agent.domain.chat import Reply, Request
+from agent.domain.price import Price
 from agent.domain.redact import redact
-from agent.model import price, wire
+from agent.model import wire
 from agent.model.errors import Facts, Origin, error_for
-from agent.model.protocol import Closing, Endpoint, Limits, Model, Price, Task
+from agent.model.price import CAREFUL, limits_of, price_of
+from agent.model.protocol import Closing, Endpoint, Limits, Model, Task
 
 CALL_LIMIT = 600.0
 """Seconds that one call may take."""
@@ -40,7 +42,7 @@ _BOOT = "import runpy, sys; sys.path.append(sys.argv[1]); runpy.run_module('agen
 
 def open_client(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
     """The model that litellm knows as `name`. Returns at once, while its process gets ready."""
-    return ClientModel(name, endpoint, Child())
+    return ClientModel(name, endpoint, Child(), price=task.price)
 
 
 class ChildError(Exception):
@@ -80,7 +82,10 @@ class Child:
             return answer
         except OSError as error:
             self.close()
-            raise ChildError(Facts(Origin.INSIDE, self._safe(f"its process cannot be run: {error}"))) from error
+            raise ChildError(Facts(Origin.INSIDE, self._safe(f"its process cannot be run: {error}"), sent=self._ready)) from error
+        except ChildError as error:
+            self.close()
+            raise ChildError(replace(error.facts, sent=self._ready)) from None
         except BaseException:  # Ctrl-C too: an answer that comes too late would be taken for the next one's
             self.close()
             raise
@@ -199,13 +204,14 @@ def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes
 
 
 class ClientModel(Closing):
-    """A model reached through `child`. `limit` in seconds for one call."""
+    """A model reached through `child`. `limit` in seconds for one call; a `price` that is given stands in for litellm's."""
 
-    def __init__(self, name: str, endpoint: Endpoint, child: Child, *, limit: float = CALL_LIMIT) -> None:
+    def __init__(self, name: str, endpoint: Endpoint, child: Child, *, limit: float = CALL_LIMIT, price: Price | None = None) -> None:
         self._name = name
         self._endpoint = endpoint
         self._child = child
         self._limit = limit
+        self._price = price
 
     @property
     def name(self) -> str:
@@ -213,17 +219,18 @@ class ClientModel(Closing):
 
     @property
     def limits(self) -> Limits:
-        return price.limits_of(self._name) or price.CAREFUL
+        return limits_of(self._name) or CAREFUL
 
     @property
     def price(self) -> Price | None:
-        return price.price_of(self._name)
+        return self._price or price_of(self._name)
 
     def check(self) -> None:
         self._ask({"do": "check"})
 
     def complete(self, request: Request) -> Reply:
-        answer = self._ask({"do": "complete", "max_output": request.max_output, "timeout": self._limit, **wire.chat_of(request)})
+        price = asdict(self._price) if self._price else None
+        answer = self._ask({"do": "complete", "max_output": request.max_output, "timeout": self._limit, "price": price, **wire.chat_of(request)})
         return wire.reply_from(answer["reply"])
 
     def close(self) -> None:

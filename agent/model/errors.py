@@ -67,7 +67,7 @@ class Facts:
     """What is known of a failure.
 
     `words` is the provider's, one line and redacted; `keys` names the variables that hold the key; `address` is the endpoint that the person set;
-    `retry_after` in seconds; `spent` is what the call cost all the same.
+    `retry_after` in seconds; `spent` is what the call cost all the same; `sent` is False where the request surely never reached the provider.
     """
 
     origin: Origin
@@ -78,12 +78,14 @@ class Facts:
     keys: tuple[str, ...] = ()
     address: str = ""
     spent: Usage = NOTHING
+    sent: bool = True
 
 
 class ModelError(AgentctlError):
     """A call that brought no usable reply.
 
-    `retry_after` in seconds, where the provider gave one; `tries` is how often in a row waiting is worth it; `spent` is what the call cost all the same.
+    `retry_after` in seconds, where the provider gave one; `tries` is how often in a row waiting is worth it; `spent` is what the call cost all the same;
+    `unsure`: nobody said what became of the request, so the provider may charge for it.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class ModelError(AgentctlError):
         retry_after: float | None = None,
         tries: float = math.inf,
         spent: Usage = NOTHING,
+        unsure: bool = False,
     ) -> None:
         super().__init__(message, hint, code)
         self.kind = kind
@@ -104,6 +107,7 @@ class ModelError(AgentctlError):
         self.retry_after = retry_after
         self.tries = tries
         self.spent = spent
+        self.unsure = unsure
 
 
 def error_for(name: str, facts: Facts) -> ModelError:
@@ -125,6 +129,7 @@ def error_for(name: str, facts: Facts) -> ModelError:
         retry_after=facts.retry_after,
         tries=row.tries,
         spent=facts.spent,
+        unsure=facts.sent and row.reason in _NO_WORD,
     )
 
 
@@ -132,6 +137,7 @@ def _when(seconds: float | None) -> str:
     return f" (it asks to wait {math.ceil(seconds / 60)} minutes)" if seconds is not None and seconds > 60 else ""  # noqa: PLR2004  # less is soon
 
 
+_NO_WORD = (Reason.UNREACHABLE, Reason.TIMEOUT, Reason.GARBLED, Reason.DIED, Reason.BROKEN)
 CODES = {Kind.WAIT: Exit.UNAVAILABLE, Kind.MEND: Exit.ERROR, Kind.STOP: Exit.ERROR, Kind.BUG: Exit.BUG}
 _QUOTED = 200  # characters of the provider's words
 

@@ -15,6 +15,8 @@ from agent.model.errors import Facts, Origin
 _TRANSPORT = frozenset(
     {"APIConnectionError", "ConnectionError", "NetworkError", "ProtocolError", "ProxyError", "SSLError", "TransportError", "gaierror"}
 )
+# Nothing was sent yet.
+_BEFORE = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "NewConnectionError", "PoolTimeout", "ProxyError", "gaierror"})
 _TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
 _PREFIX = re.compile(
     r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout|LiteLLM)(?::| -|(?= \w*Error -))(?: |$))+|^Error code: \d+(?: - |$)|^\[Errno -?\d+\] "
@@ -30,10 +32,11 @@ def facts_of(error: BaseException) -> Facts:
     if answered:
         words, code = _said(chain)
         return Facts(Origin.ANSWER, words, answered[-1], code, _retry_after(chain, words))
+    sent = not any(_is_a(cause, _BEFORE) for cause in chain)
     if any(_is_a(cause, _TIMEOUTS) for cause in chain[1:]):
-        return Facts(Origin.TIMEOUT)
+        return Facts(Origin.TIMEOUT, sent=sent)
     if lost := [cause for cause in chain[1:] if _is_a(cause, _TRANSPORT)]:
-        return Facts(Origin.CONNECTION, _clean(str(lost[-1])))
+        return Facts(Origin.CONNECTION, _clean(str(lost[-1])), sent=sent)
     words, code = _said(chain)
     status = getattr(error, "status_code", None)
     if isinstance(status, int):

@@ -24,7 +24,7 @@ class KeptModels(Closing):
             return opener(name, endpoint=self._endpoint, task=task, root=self._root)
         if self._child is None:
             self._child = Child()
-        return _Lent(name, self._endpoint, self._child)
+        return _Lent(name, self._endpoint, self._child, price=task.price)
 
     def close(self) -> None:
         """End the process. May be called twice."""

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from agent.domain.chat import Reply, Request
 from agent.domain.events import Listener, Waiting
+from agent.domain.price import Price
 from agent.model.errors import Kind, ModelError
-from agent.model.protocol import Closing, Limits, Model, OpenModel, Price, Task
+from agent.model.protocol import Closing, Limits, Model
 
 FIRST = 2.0
 """Seconds of the first wait; each further one in a row is twice as long, up to five minutes or what the provider says."""
@@ -114,10 +115,6 @@ class PatientModel(Closing):
         self._model.close()
 
 
-def patient(open_model: OpenModel, patience: Patience, listen: Listener) -> OpenModel:
-    """`open_model`, but whatever it opens waits out what passes, as long as `patience` lasts."""
-
-    def opened(name: str, task: Task) -> Model:
-        return PatientModel(open_model(name, task), patience, listen)
-
-    return opened
+def patient(patience: Patience, listen: Listener) -> Callable[[Model], Model]:
+    """What makes a model wait out what passes, as long as `patience` lasts."""
+    return lambda model: PatientModel(model, patience, listen)

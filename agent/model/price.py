@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agent.model.protocol import Limits, Price
+from agent.domain.price import Price
+from agent.model.protocol import Limits
 
+# Rates that come without being asked for; batches, cheaper tiers and longer-lived caches have to be.
+_INPUT = re.compile(r"(?:input_cost_per_token|cache_(?:read|creation)_input_token_cost)(?:_above_\d+k?_tokens)?(?:_priority)?")
+_OUTPUT = re.compile(r"output_cost_per_(?:reasoning_)?token(?:_above_\d+k?_tokens)?(?:_priority)?")
 _TABLE = "model_prices_and_context_window_backup.json"
 
 CAREFUL = Limits(window=32_768, max_output=4_096)
@@ -18,17 +23,26 @@ CAREFUL = Limits(window=32_768, max_output=4_096)
 
 
 def price_of(name: str) -> Price | None:
-    """USD for a million tokens of model `name`, or None where the table doesn't say. Long-context tiers and batch prices are left out."""
+    """USD for a million tokens of model `name`, or None where the table doesn't say. Of prices in tiers the first one is the plain one."""
     row = _row(name)
-    per_input, per_output = _number(row, "input_cost_per_token"), _number(row, "output_cost_per_token")
+    tiers = [tier for tier in row.get("tiered_pricing") or () if isinstance(tier, dict)]
+    plain = row if "input_cost_per_token" in row else next(iter(tiers), {})
+    per_input, per_output = _number(plain, "input_cost_per_token"), _number(plain, "output_cost_per_token")
     if per_input is None or per_output is None:
         return None
-    per_cached = _number(row, "cache_read_input_token_cost")
+    per_cached, per_written = _number(plain, "cache_read_input_token_cost"), _number(plain, "cache_creation_input_token_cost")
     return Price(
         input=_million(per_input),
         cached=_million(per_input if per_cached is None else per_cached),
         output=_million(per_output),
+        written=None if per_written is None else _million(per_written),
+        most_input=_dearest([row, *tiers], _INPUT),
+        most_output=_dearest([row, *tiers], _OUTPUT),
     )
+
+
+def _dearest(rows: list[Mapping[str, Any]], rates: re.Pattern[str]) -> float:
+    return _million(max((_number(row, key) or 0.0 for row in rows for key in row if rates.fullmatch(key)), default=0.0))
 
 
 def limits_of(name: str) -> Limits | None:

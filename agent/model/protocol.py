@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from agent.domain.chat import Reply, Request
+from agent.domain.price import Price
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,15 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Price:
-    """USD for a million tokens."""
-
-    input: float
-    cached: float
-    output: float
-
-
-@dataclass(frozen=True)
 class Task:
-    """What a conversation is about: an item's id or "plan", and which attempt at it this is, from 1."""
+    """What a conversation is about: an item's id or "plan", and which attempt at it this is, from 1.
+
+    `price` is what the person says that the model costs; None where nobody knows it better than the model's tables.
+    """
 
     topic: str
     attempt: int = 1
+    price: Price | None = None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import NoReturn
 import yaml
 
 from agent.domain.chat import Reply, ToolCall
+from agent.domain.price import Price
 from agent.domain.usage import NOTHING, Usage
 from agent.model.errors import Kind, ModelError, Reason
-from agent.model.protocol import Limits, Price
+from agent.model.protocol import Limits
 
 LIMITS = Limits(window=200_000, max_output=8_192)
 """What a recording holds that doesn't say."""
@@ -45,13 +46,13 @@ class Recording:
     price: Price | None
 
 
-def read_recording(path: Path, shown: str) -> Recording:
-    """The recording at `path`, called `shown` in messages. Raises ModelError with file and line."""
+def read_recording(path: Path, shown: str, price: Price | None = None) -> Recording:
+    """The recording at `path`, called `shown` in messages, at a `price` in place of its own. Raises ModelError with file and line."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise unreadable(f"the recording {shown} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    return _Reader(shown).recording(text)
+    return _Reader(shown, price).recording(text)
 
 
 def unreadable(message: str) -> ModelError:
@@ -62,9 +63,9 @@ def unreadable(message: str) -> ModelError:
 class _Reader:
     """Walks YAML's nodes rather than its values, since only they know their lines."""
 
-    def __init__(self, shown: str) -> None:
+    def __init__(self, shown: str, price: Price | None) -> None:
         self._shown = shown
-        self._price: Price | None = None
+        self._price = price
 
     def recording(self, text: str) -> Recording:
         try:
@@ -77,7 +78,8 @@ class _Reader:
         if root is None:
             raise unreadable(f"{self._shown}:1: empty; `items:` or `plan:` is needed")
         parts = self._mapping(root, {"items", "plan", "limits", "price"})
-        self._price = self._pricing(parts["price"]) if "price" in parts else None
+        own = self._pricing(parts["price"]) if "price" in parts else None
+        self._price = self._price or own
         return Recording(
             items={key: self._attempts(node) for key, node in self._pairs(parts["items"])} if "items" in parts else {},
             plan=self._attempts(parts["plan"]) if "plan" in parts else (),
@@ -155,7 +157,7 @@ class _Reader:
     def _charge(self, given: int, cached: int, output: int) -> float:
         if self._price is None:
             return 0.0
-        return round(((given - cached) * self._price.input + cached * self._price.cached + output * self._price.output) / 1_000_000, 9)
+        return self._price.usd(given, cached, 0, output)
 
     def _sizes(self, node: yaml.Node) -> Limits:
         parts = self._mapping(node, {"window", "max_output"}, required={"window", "max_output"})

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.domain.chat import Reply, Request
+from agent.domain.price import Price
 from agent.domain.usage import NOTHING
 from agent.model.errors import CODES, ModelError, Reason
-from agent.model.protocol import Closing, Endpoint, Limits, Model, Price, Task
+from agent.model.protocol import Closing, Endpoint, Limits, Model, Task
 from agent.model.recording import ANY, Attempts, Failure, Recording, read_recording, unreadable
 
 PLAN = "plan"
@@ -17,7 +18,7 @@ PLAN = "plan"
 def open_scripted(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
     """The recording "scripted:PATH", at the attempt that `task` says. Raises ModelError, with file and line, when it cannot be read."""
     shown = name.partition(":")[2]
-    return ScriptedModel(name, task, shown, read_recording(root / Path(shown).expanduser(), shown))
+    return ScriptedModel(name, task, shown, read_recording(root / Path(shown).expanduser(), shown, task.price))
 
 
 class ScriptedModel(Closing):

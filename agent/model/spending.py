@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from agent.domain.price import Price
 from agent.domain.usage import Usage
 from agent.model import price, tokens
 
@@ -13,16 +14,23 @@ from agent.model import price, tokens
 def usage_of(litellm: Any, response: Any, asked: Mapping[str, Any], said: str, most: int, seconds: float) -> Usage:
     """Tokens, USD and seconds of one call.
 
-    `asked` is the request with its `model`, `messages` and `tools`, `said` all that came back, `most` the largest count that can be true. A count out of bounds
-    is replaced by an estimate, and so is a zero where something was read or said. Cached tokens are part of the input and never more.
+    `asked` is the request with its `model`, `messages`, `tools` and `price`, `said` all that came back, `most` the largest count that can be true. A count out
+    of bounds is replaced by an estimate, and so is a zero where something was read or said. Cached tokens are part of the input and never more.
     """
     given = reported(response, "prompt_tokens", most) or tokens.count(_text(asked))
     output = reported(response, "completion_tokens", most) or tokens.count(said)
     details = getattr(getattr(response, "usage", None), "prompt_tokens_details", None)
     cached = min(_count(details, "cached_tokens", most) or 0, given)
-    written = min(reported(response, "cache_creation_input_tokens", most) or 0, given - cached)
-    usd = _usd(litellm, response, asked["model"], (given, cached, written, output))
+    written = min(_written(response, details, most), given - cached)
+    counts = (given, cached, written, output)
+    usd = Price(**asked["price"]).usd(*counts) if asked["price"] else _usd(litellm, response, asked["model"], counts)
     return Usage(usd=usd, input=given, cached=cached, output=output, seconds=round(seconds, 3))
+
+
+def _written(response: Any, details: Any, most: int) -> int:
+    """What went into the provider's cache: Anthropic's own count, or those of servers that speak OpenAI's protocol."""
+    names = ("cache_write_tokens", "cache_creation_tokens")
+    return reported(response, "cache_creation_input_tokens", most) or next((found for name in names if (found := _count(details, name, most))), 0)
 
 
 def most_tokens(asked: Mapping[str, Any]) -> int:
@@ -48,8 +56,9 @@ def _count(holder: Any, name: str, most: int) -> int | None:
 
 
 def _usd(litellm: Any, response: Any, model: str, counts: tuple[int, int, int, int]) -> float | None:
-    """By litellm's own price functions, each class of tokens once; None where they don't know the model."""
+    """By litellm's own price functions, each class of tokens once, or by its table where they fail; None where neither knows the model."""
     given, cached, written, output = counts
+    known = price.price_of(model)
     response.usage = litellm.Usage(
         prompt_tokens=given,
         completion_tokens=output,
@@ -62,9 +71,8 @@ def _usd(litellm: Any, response: Any, model: str, counts: tuple[int, int, int, i
     try:
         usd = float(litellm.completion_cost(completion_response=response, model=model))
     except Exception:  # noqa: BLE001  # whatever it raises, the price is unknown and the reply is good
-        return None
-    known = price.price_of(model) is not None or usd > 0
-    return round(usd, 9) if known and usd >= 0 else None
+        return known.usd(*counts) if known else None
+    return round(usd, 9) if (known and usd >= 0) or usd > 0 else None
 
 
 def _reasoning(response: Any, output: int) -> dict[str, int]:

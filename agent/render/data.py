@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.actions.life import Life
 from agent.actions.overview import Cost, Line, Row, Where
+from agent.actions.spending import Budget
 from agent.domain.brief import Brief
 from agent.domain.pulse import time_text
 from agent.domain.todo import State
@@ -21,6 +22,17 @@ def usage_data(usage: Usage) -> dict[str, Any]:
     return {"usd": usage.usd, "input": usage.input, "cached": usage.cached, "output": usage.output}
 
 
+def budget_data(budget: Budget) -> dict[str, Any]:
+    """What `status` and `cost` say of caps and alerts."""
+    caps = [{"name": cap.key, "most": cap.most, "spent": cap.spent, "held": cap.held, "left": cap.left} for cap in budget.caps]
+    return {
+        "caps": caps,
+        "alerts": [{"usd": amount, "passed": passed} for amount, passed in budget.alerts],
+        "unsettled": {"calls": len(budget.unsettled), "usd": budget.held.usd, "tokens": budget.held.tokens},
+        "torn": budget.torn,
+    }
+
+
 def status_data(where: Where) -> dict[str, Any]:
     """`agentctl status --json`."""
     return {
@@ -31,6 +43,7 @@ def status_data(where: Where) -> dict[str, Any]:
         "heartbeat": _life_data(where.life) if where.life else None,
         "paused": list(where.paused),
         "spent": usage_data(where.spent),
+        **budget_data(where.budget),
     }
 
 
@@ -97,6 +110,7 @@ def cost_data(cost: Cost) -> dict[str, Any]:
         "days": {key: usage_data(usage) for key, usage in cost.days.items()},
         "items": {key: usage_data(usage) for key, usage in cost.items.items()},
         "models": {key: usage_data(usage) for key, usage in cost.models.items()},
+        **budget_data(cost.budget),
     }
 
 
@@ -120,4 +134,5 @@ def run_data(result: RunResult) -> dict[str, Any]:
         "why": result.why,
         "exit": int(result.exit),
         "spent": usage_data(result.spent),
+        "until": f"{result.until:%Y-%m-%dT%H:%M:%SZ}" if result.until else None,
     }

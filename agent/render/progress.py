@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from agent.domain.events import (
+    Alerted,
     Asking,
     Called,
     CheckBegan,
@@ -32,7 +33,7 @@ _WIDTH = 110
 _SENTENCE = 300  # our own words come whole
 
 
-def line_of(event: Event) -> str:
+def line_of(event: Event) -> str:  # noqa: PLR0911 - one for each kind of event
     """One plain line about `event`; "" for what only the live line shows."""
     match event:
         case Phase(name, detail):
@@ -45,6 +46,8 @@ def line_of(event: Event) -> str:
             return f"  waiting {seconds:.0f} s: {one_line(why, _WIDTH)}"
         case Idle(why, hint):
             return f"waiting for a commit: {one_line(why, _SENTENCE)}{f' ({one_line(hint, _SENTENCE)})' if hint else ''}"
+        case Alerted(said, trouble):
+            return f"  {said}{f'; the alert command failed, {one_line(trouble, _SENTENCE)}' if trouble else ''}"
         case StepBegan() | Looked() | Asking() | Called() | ToolBegan() | ToolEnded() | CheckBegan():
             return ""
 
@@ -146,7 +149,7 @@ class _State:
                 self._doing = "waiting for the provider"
             case Idle():
                 self._doing = "waiting for a commit"
-            case StepBegan() | Looked() | Said() | ToolEnded() | CheckEnded():
+            case StepBegan() | Looked() | Said() | ToolEnded() | CheckEnded() | Alerted():
                 pass
 
     def __rich__(self) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.actions.life import Alive
 from agent.actions.overview import Cost, Line, Row, Where
+from agent.actions.spending import Budget
+from agent.domain.caps import Cap
 from agent.domain.message import reason_of
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
@@ -86,6 +88,7 @@ def status_text(where: Where, mismatches: list[str]) -> str:
     facts += _life_facts(where)
     facts += [[("broken off", "dim"), (f"{step}; agentctl step goes on from there", "")] for step in where.paused]
     facts.append([("spent", "dim"), (usage_text(where.spent), "")])
+    facts += _budget(where.budget)
     facts += [[("mismatch", "red"), (text, "")] for text in mismatches]
     return columns(facts, indent="")
 
@@ -103,6 +106,26 @@ def _life_facts(where: Where) -> list[list[Cell]]:
     if life.why:
         facts.append([("", ""), (f"{life.why}: {life.mend}", _COLOUR_OF_LIFE[life.alive])])
     return facts
+
+
+def _budget(budget: Budget) -> list[list[Cell]]:
+    """What is left of the caps, which alerts were due, and what isn't known of what was spent."""
+    facts: list[list[Cell]] = [[("cap", "dim"), (_cap(cap), "" if cap.left else "red")] for cap in budget.caps]
+    facts += [
+        [("alert", "dim"), (f"{amount:g} USD {'passed' if passed else 'not reached'}", "yellow" if passed else "")]
+        for amount, passed in budget.alerts
+    ]
+    if budget.unsettled:
+        told = f"up to {budget.held.usd:.4f} USD more: calls under way or broken off, {len(budget.unsettled)}, count against the caps with their most"
+        facts.append([("unsettled", "yellow"), (told, "")])
+    if budget.torn:
+        facts.append([("torn", "yellow"), (f"lines of the ledger that can't be read, so not counted: {budget.torn}", "")])
+    return facts
+
+
+def _cap(cap: Cap) -> str:
+    held = f", up to {cap.text(cap.held)} unsettled" if cap.held else ""
+    return f"{cap.key}: {cap.text(cap.spent)} of {cap.text(cap.most)} spent{held}, {cap.text(cap.left)} left"
 
 
 def usage_text(usage: Usage) -> str:
@@ -145,6 +168,8 @@ def cost_text(cost: Cost) -> str:
     parts = [f"{heading('total')}  {usage_text(cost.total)}"]
     if cost.unpriced:
         parts.append(f"of {cost.unpriced} steps the model's price is unknown: their tokens count, their money doesn't")
+    facts = _budget(cost.budget)
+    parts += [columns(facts, indent="")] if facts else []
     for title, sums in (("day", cost.days), ("item", cost.items), ("model", cost.models)):
         if sums:
             parts.append(f"{heading(f'by {title}')}\n" + columns([[(key, ""), (usage_text(usage), "")] for key, usage in sums.items()]))

@@ -16,14 +16,13 @@ from agent.domain.text import one_line
 from agent.domain.usage import Usage
 from agent.model.client import LONGEST_CALL
 from agent.model.errors import Kind, ModelError, Reason
-from agent.model.protocol import Model, Price
+from agent.model.protocol import Model
 from agent.worker.conversation import Conversation
 from agent.worker.protocol import Ending, Report
 from agent.worker.tools.base import LONGEST_TOOL, Desk, Result, Tool, perform, prepare
 
 _MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
 _UNKNOWN, _MARGIN = 1.3, 1.05  # how much too low the estimate of a request may be: before any usage was reported, and after
-_CACHE_WRITE = 1.25  # the dearest that a provider asks for input (Anthropic: what goes into its cache for five minutes)
 _LAST_WORDS = 600  # characters that a session which goes on from here reads
 _PATIENCE = 3  # useless replies in a row before the session ends
 
@@ -51,9 +50,8 @@ class Allowance:
 class Loop:
     """A session of the built-in worker (see `agent.worker.protocol.Session`).
 
-    `charge` is called with each call's usage before its reply is acted on; `before` and `checkpoint` before and after
-    each tool that may change the tree, `noted` when a session has noted something else. `progress` is that of a session that this
-    one goes on from: what it used counts against the allowance.
+    `before` and `checkpoint` are called before and after each tool that may change the tree, `noted` when a session has noted
+    something else. `progress` is that of a session that this one goes on from: what it used counts against the allowance.
     """
 
     def __init__(
@@ -65,7 +63,6 @@ class Loop:
         allowance: Allowance,
         *,
         count: Callable[[str], int],
-        charge: Callable[[Usage], None],
         before: Callable[[str], None],
         checkpoint: Callable[[Progress], None],
         noted: Callable[[Progress], None],
@@ -78,7 +75,6 @@ class Loop:
         self._tools = tools
         self._desk = desk
         self._allowance = allowance
-        self._charge = charge
         self._before = before
         self._checkpoint = checkpoint
         self._noted = noted
@@ -137,7 +133,7 @@ class Loop:
         if not self._conversation.fit(self._room()):
             return "window", _NO_ROOM
         price = self._model.price
-        if price is not None and (self._spent.usd or 0.0) + self._worst(price) > allowance.usd:
+        if price is not None and (self._spent.usd or 0.0) + price.at_most(self._most_sent(), self._reply_tokens()) > allowance.usd:
             spent = f"{self._spent.usd or 0.0:.4f} USD"
             return "usd", f"The step spent {spent}, and one more call could pass the {allowance.usd:g} USD that it may cost (limits.usd)."
         return None
@@ -149,8 +145,8 @@ class Loop:
         limits = self._model.limits
         return min(_MOST_REPLY, limits.max_output, max(1, limits.window // 2))
 
-    def _worst(self, price: Price) -> float:
-        return (self._sent() * self._scale * price.input * _CACHE_WRITE + self._reply_tokens() * price.output) / 1_000_000
+    def _most_sent(self) -> int:
+        return math.ceil(self._sent() * self._scale)
 
     def _sent(self) -> int:
         return self._conversation.tokens + self._fixed
@@ -166,7 +162,7 @@ class Loop:
         sent = self._sent()
         self._listen(Asking(self._calls, LONGEST_CALL))
         try:
-            reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens()))
+            reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens(), self._most_sent()))
         except ModelError as error:
             self._pay(error.spent)
             self._mend(error)
@@ -188,7 +184,6 @@ class Loop:
         self._conversation.told(f"That reply could not be used: {error.message}")
 
     def _pay(self, usage: Usage) -> None:
-        self._charge(usage)
         self._spent = self._spent + usage
         self._listen(Called(self._calls, usage, self._spent))
 

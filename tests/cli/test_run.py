@@ -65,7 +65,7 @@ def test_money_is_checked_before_a_call_with_the_most_that_it_could_cost(three: 
 
 def test_a_cap_that_cannot_be_kept_is_refused(three: Project) -> None:
     ran = three.agentctl("run", "--max-cost", "1")
-    assert (ran.code, "is unknown, so --max-cost could not be kept" in ran.err) == (1, True), ran.err
+    assert (ran.code, "is unknown, so a cap on money could not be kept" in ran.err) == (1, True), ran.err
     assert three.agentctl("cost", "--json").json["total"]["output"] == 0
 
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.domain.config import Config, Limits, parse_config
+from agent.domain.config import Alert, Config, Limits, parse_config
 from agent.domain.frontmatter import BadFileError, split
 from agent.domain.lesson import Lesson, parse_lesson, render_lesson
 from agent.domain.names import LONGEST, NAME, NoteName, Outcome, StepId, next_step_id, slug, slug_with_tail
 from agent.domain.note import Note, parse_note, render_note
+from agent.domain.price import Price
 from agent.domain.todo import Item, parse_item, render_item, tidy_text, tidy_title
 from agent.domain.usage import Usage
 from agent.templates import template
@@ -154,6 +155,15 @@ def test_the_template_of_init_means_the_defaults() -> None:
         ("limits: {calls: -1}\n", "calls wants a number above 0"),
         ("api_base: http://evil.invalid\n", "api_base can't be set in the repository"),
         ("checks: {a: b}\n", "checks wants a list"),
+        ("limits: {day_usd: 0}\n", "day_usd wants a number above 0"),
+        ("limits: {total_usd: nan}\n", "total_usd wants a number above 0"),
+        ("limits: {total_tokens: inf}\n", "total_tokens wants a number above 0"),
+        ("alert: {usd: [5, x]}\n", "usd wants amounts above 0"),
+        ("alert: {command: date}\n", "command is never run without an amount"),
+        ("alert: {eur: 5}\n", "eur is no setting"),
+        ("prices: {m: {input: 1}}\n", "the price of m wants input and output"),
+        ("prices: {m: {input: -1, output: 1}}\n", "the price of m wants input and output"),
+        ("prices: {m: 3}\n", "m wants keys of its own"),
     ],
 )
 def test_a_setting_that_is_wrong_is_an_error_with_its_line(text: str, said: str) -> None:
@@ -161,6 +171,14 @@ def test_a_setting_that_is_wrong_is_an_error_with_its_line(text: str, said: str)
         parse_config(text)
     assert caught.value.message.startswith(".agent/config.yaml:1: ")
     assert said in caught.value.message
+
+
+def test_prices_and_alerts_are_read_and_what_is_left_out_costs_as_input_does() -> None:
+    config = parse_config(
+        "prices: {a/b: {input: 1, output: 5}, c:d: {input: 2, cached: 0.2, written: 3, output: 4}}\nalert: {usd: 5, command: date}\n"
+    )
+    assert config.prices == {"a/b": Price(1, 1, 5), "c:d": Price(2, 0.2, 4, 3)}
+    assert config.alert == Alert((5.0,), "date")
 
 
 def test_a_clock_that_went_back_does_not_take_a_name_twice() -> None:

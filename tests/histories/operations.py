@@ -13,7 +13,7 @@ from agent.domain.progress import Proposed, Remembered
 from agent.domain.todo import Item
 from agent.domain.usage import Usage
 from agent.gate.protocol import CheckResult, Verdict
-from agent.ledger import Call, Ledger, now_text
+from agent.ledger import Call, Ledger
 from agent.repository.landing import commit_tree
 from agent.store import memory_path, write_memory
 from agent.worker.protocol import Ending, Report
@@ -81,7 +81,7 @@ def _commit_step(world: World, a: int, b: int, kind: str, *, here: bool) -> None
     assert note == writing.name.path
     world.costs[note] = 0.25
     if here:
-        Ledger(world.repo.shared).add(Call(now_text(), str(step), item.id, "scripted:x", report.usage))
+        Ledger(world.repo.shared).add(Call(f"{step.at:%Y-%m-%dT%H:%M:%SZ}", str(step), item.id, "scripted:x", report.usage))
         world.ledgered.add(note)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.domain.price import Price
 from agent.model.price import limits_of, price_of
-from agent.model.protocol import Limits, Price
+from agent.model.protocol import Limits
 from tests.model.conftest import ROOT, clean_env
 
 NAMES = [
@@ -64,7 +65,7 @@ def test_the_packaged_tables_say_what_litellm_says(tmp_path: Path) -> None:
 
 
 def test_a_known_model_has_its_price_and_limits() -> None:
-    assert price_of("openai/gpt-4o-2024-08-06") == Price(input=2.5, cached=1.25, output=10.0)
+    assert price_of("openai/gpt-4o-2024-08-06") == Price(input=2.5, cached=1.25, output=10.0, most_input=4.25, most_output=17.0)
     assert limits_of("openai/gpt-4o-2024-08-06") == Limits(window=128_000, max_output=16_384)
 
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.domain.chat import Message, Request, ToolCall
+from agent.domain.price import Price
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import Exit
 from agent.model import open_model
 from agent.model.errors import Kind, ModelError
-from agent.model.protocol import Endpoint, Limits, Model, Price, Task
+from agent.model.protocol import Endpoint, Limits, Model, Task
 from agent.model.recording import read_recording
 
 ASK = Request((Message("user", "Go on."),), (), 100)
