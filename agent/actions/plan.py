@@ -20,12 +20,13 @@ from agent.domain.adding import in_sequence
 from agent.domain.change import GITLINK
 from agent.domain.checklist import read_checklist
 from agent.domain.each import items_for
-from agent.domain.events import Listener, Phase, StepBegan
+from agent.domain.events import Listener, Phase, StepBegan, StepEnded
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id, slug_with_tail
 from agent.domain.note import Note
 from agent.domain.progress import Proposed
 from agent.domain.text import one_line, plain
 from agent.domain.todo import Item, NewItem, tidy_text, tidy_title, title_key
+from agent.domain.usage import NOTHING
 from agent.errors import AgentctlError, Exit
 from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
@@ -118,7 +119,9 @@ def plan_with_model(
             report = _session(scene, model, listen, bounds.clock)
             if repo.status().branch != branch:
                 raise AgentctlError("another branch was checked out while the plan was made", f"git switch {branch}, and plan again")
-            return _land(open_scene(repo), step, report, model.name, goal, commit=commit)
+            result = _land(open_scene(repo), step, report, model.name, goal, commit=commit)
+            listen(StepEnded(result.name.outcome, result.commit or "", result.note.spent or NOTHING))
+            return result
 
 
 def _with_goal(scene: Scene, goal: str | None) -> Scene:

@@ -21,13 +21,13 @@ from agent.actions.scene import Scene, brief_for, choose, open_scene, under
 from agent.actions.spending import purse_for
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
-from agent.domain.events import Listener, Phase, StepBegan
+from agent.domain.events import Listener, Phase, StepBegan, StepEnded
 from agent.domain.message import steps_in
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id
 from agent.domain.note import Note
 from agent.domain.text import one_line
 from agent.domain.todo import Item
-from agent.domain.usage import Usage
+from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
 from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, Verdict
@@ -95,10 +95,12 @@ def take_step(
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup))
             listen(StepBegan(str(step), item.id, model.name))
             try:
-                return _Step(scene, item, step, model, bench, listen, takeup).take(bounds)
+                result = _Step(scene, item, step, model, bench, listen, takeup).take(bounds)
             except BaseException as stop:
                 _break_off(bench, stop)
                 raise
+            listen(StepEnded(result.name.outcome, result.commit, result.note.spent or NOTHING))
+            return result
 
 
 def _carrying(entry: Entry, takeup: Takeup | None) -> Entry:

@@ -17,7 +17,7 @@ from agent.actions.scene import open_scene
 from agent.cli.common import here, now, repository, with_allow, with_no_commit
 from agent.cli.limits import limits_from, with_session_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
-from agent.cli.telling import telling
+from agent.cli.telling import telling, with_logs
 from agent.domain.config import Limits
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
@@ -39,6 +39,7 @@ from agent.worker.protocol import Ending
 @with_patience("10m")
 @with_session_limits
 @with_model
+@with_logs
 @with_no_commit
 def plan(
     goal: str | None,

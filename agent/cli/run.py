@@ -18,8 +18,8 @@ from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import endpoint_for, model_chooser, patience_for, with_model, with_patience
 from agent.cli.span import Span
-from agent.cli.telling import telling
-from agent.domain.events import all_of
+from agent.cli.telling import telling, with_logs
+from agent.domain.events import RunEnded, all_of
 from agent.hidden import hide_own_memory
 from agent.model.kept import KeptModels
 from agent.render import data, text
@@ -40,6 +40,7 @@ from agent.repository.repo import Repo
 @with_patience("8h")
 @with_limits
 @with_model
+@with_logs
 @with_json
 def run(
     steps: int | None,
@@ -83,6 +84,7 @@ def run(
             ended=_nothing if as_json else _show,
             waiter=waiter,
         )
+        listen(RunEnded(result.why, result.hint, result.exit))
     _tell(repo, result, as_json=as_json)
     return result.exit
 

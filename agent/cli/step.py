@@ -15,7 +15,7 @@ from agent.actions.step import take_step
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
-from agent.cli.telling import telling
+from agent.cli.telling import telling, with_logs
 from agent.domain.config import Limits
 from agent.errors import Exit
 from agent.hidden import hide_own_memory
@@ -31,6 +31,7 @@ from agent.repository.repo import Repo
 @with_patience("10m")
 @with_limits
 @with_model
+@with_logs
 @with_json
 def step(
     item: str | None,

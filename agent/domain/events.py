@@ -95,6 +95,24 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class StepEnded:
+    """The step's note is committed, or left in the tree (`commit` is ""). `outcome` is the note's."""
+
+    outcome: str
+    commit: str
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class RunEnded:
+    """A run is over for the reason `why`, with the exit status `exit`; `hint` says what to type next."""
+
+    why: str
+    hint: str
+    exit: int
+
+
+@dataclass(frozen=True)
 class Idle:
     """No step can be taken, for the reason `why`; somebody else must change that, as `hint` says."""
 
@@ -115,7 +133,10 @@ class Alerted:
     trouble: str
 
 
-Event = StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting | Idle | Looked | Alerted
+Event = (
+    StepBegan | Phase | Asking | Called | Said | ToolBegan | ToolEnded | CheckBegan | CheckEnded | Waiting
+    | StepEnded | RunEnded | Idle | Looked | Alerted
+)  # fmt: skip
 Listener = Callable[[Event], None]
 
 

@@ -6,7 +6,23 @@ import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from agent.domain.events import Asking, Called, CheckBegan, CheckEnded, Event, Idle, Looked, Phase, Said, StepBegan, ToolBegan, ToolEnded, Waiting
+from agent.domain.events import (
+    Asking,
+    Called,
+    CheckBegan,
+    CheckEnded,
+    Event,
+    Idle,
+    Looked,
+    Phase,
+    RunEnded,
+    Said,
+    StepBegan,
+    StepEnded,
+    ToolBegan,
+    ToolEnded,
+    Waiting,
+)
 
 BETWEEN = 600.0
 """Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
@@ -69,6 +85,8 @@ def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:  # noqa: C901 - o
             own = replace(own, since=pulse.since)
         case ToolEnded() | CheckEnded():
             own = replace(own, doing="")
+        case StepEnded() | RunEnded():
+            own = replace(own, phase="ended", doing="")
         case Said():
             pass
     return own

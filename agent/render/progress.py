@@ -17,10 +17,8 @@ from agent.domain.events import (
     Event,
     Idle,
     Listener,
-    Looked,
     Phase,
     Said,
-    StepBegan,
     ToolBegan,
     ToolEnded,
     Waiting,
@@ -48,7 +46,7 @@ def line_of(event: Event) -> str:  # noqa: PLR0911 - one for each kind of event
             return f"waiting for a commit: {one_line(why, _SENTENCE)}{f' ({one_line(hint, _SENTENCE)})' if hint else ''}"
         case Alerted(said, trouble):
             return f"  {said}{f'; the alert command failed, {one_line(trouble, _SENTENCE)}' if trouble else ''}"
-        case StepBegan() | Looked() | Asking() | Called() | ToolBegan() | ToolEnded() | CheckBegan():
+        case _:
             return ""
 
 
@@ -149,7 +147,7 @@ class _State:
                 self._doing = "waiting for the provider"
             case Idle():
                 self._doing = "waiting for a commit"
-            case StepBegan() | Looked() | Said() | ToolEnded() | CheckEnded() | Alerted():
+            case _:
                 pass
 
     def __rich__(self) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 from agent.domain.change import GITLINK, AddedLines, Change, Kind
-from agent.repository.repo import Repo
+from agent.repository.repo import FOLDER, Repo
 
 _KINDS: dict[str, Kind] = {"A": "added", "D": "deleted"}
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -81,6 +81,15 @@ def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:
     return {
         line.split(" ")[0]: int(line.split(" ")[1]) for line in out.decode().splitlines() if line.count(" ") == 1 and not line.endswith("missing")
     }
+
+
+def patch_of(repo: Repo, commit: str) -> str:
+    """What `commit` changed in `.agent/`, as a patch; "" for no commit."""
+    if not commit:
+        return ""
+    shown = ("-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/")
+    out = repo.git.run("diff-tree", "-r", "--root", "--no-commit-id", *shown, commit, "--", f"{repo.prefix}{FOLDER}")
+    return out.decode("utf-8", "replace")
 
 
 def added_lines(repo: Repo, old: str, new: str) -> AddedLines:
