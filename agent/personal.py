@@ -23,7 +23,8 @@ class Personal:
 
 def personal(environment: Mapping[str, str]) -> Personal:
     """The person's settings; environment variables (AGENTCTL_API_BASE, AGENTCTL_KEY_ENV) win over the file. Raises BadFileError."""
-    stored = _read(_path(environment))
+    folder = _folder(environment)
+    stored = _read(folder / "config.yaml" if folder else None)
     return Personal(
         model=stored.model,
         api_base=environment.get("AGENTCTL_API_BASE", "") or stored.api_base,
@@ -31,9 +32,14 @@ def personal(environment: Mapping[str, str]) -> Personal:
     )
 
 
-def _path(environment: Mapping[str, str]) -> Path | None:
+def identity_file(environment: Mapping[str, str]) -> Path:
+    """Where the key is that reads the person's encrypted transcripts."""
+    return (_folder(environment) or Path()) / "identity.txt"
+
+
+def _folder(environment: Mapping[str, str]) -> Path | None:
     base = environment.get("XDG_CONFIG_HOME") or (os.path.join(environment["HOME"], ".config") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
-    return Path(base) / "agentctl" / "config.yaml" if base else None
+    return Path(base) / "agentctl" if base else None
 
 
 def _read(path: Path | None) -> Personal:

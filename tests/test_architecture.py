@@ -17,7 +17,7 @@ RANK = {
     "cli": 5,
     "render": 4,
     "actions": 3,
-    **dict.fromkeys(("worker", "gate", "store", "ledger", "journal", "heartbeat", "lock", "personal"), 2),
+    **dict.fromkeys(("worker", "gate", "store", "ledger", "journal", "heartbeat", "lock", "personal", "transcripts"), 2),
     **dict.fromkeys(("repository", "model"), 1),
     "domain": 0,
     **dict.fromkeys(("errors", "boot", "durable", "hidden", "notify", "templates", "__version__", "agent"), -1),

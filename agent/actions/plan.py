@@ -32,6 +32,7 @@ from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
 from agent.repository.repo import FOLDER, Repo
+from agent.transcripts import Transcript, open_transcript
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report
 from agent.worker.tools import PLAN_TOOLS, Desk
@@ -113,13 +114,14 @@ def plan_with_model(
         purse.refuse_empty()
         name = model_name(scene.memory.config.model)
         step = next_step_id(PLAN, now, scene.latest)
+        transcript = open_transcript(scene.memory.config, repo.shared, step)
         with closing(open_model(name, Task(PLAN, _attempts(scene) + 1, scene.memory.config.prices.get(name)))) as opened:
-            model = bounds.around(metered(opened, scene, purse, step, listen))
+            model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             listen(StepBegan(str(step), PLAN, model.name))
             report = _session(scene, model, listen, bounds.clock)
             if repo.status().branch != branch:
                 raise AgentctlError("another branch was checked out while the plan was made", f"git switch {branch}, and plan again")
-            result = _land(open_scene(repo), step, report, model.name, goal, commit=commit)
+            result = _land(open_scene(repo), step, report, model.name, goal, transcript, commit=commit)
             listen(StepEnded(result.name.outcome, result.commit or "", result.note.spent or NOTHING))
             return result
 
@@ -162,7 +164,7 @@ def _session(scene: Scene, model: Model, listen: Listener, clock: Callable[[], f
     return replace(report, usage=replace(report.usage, seconds=time.monotonic() - began))
 
 
-def _land(scene: Scene, step: StepId, report: Report, model: str, goal: str | None, *, commit: bool) -> PlanResult:
+def _land(scene: Scene, step: StepId, report: Report, model: str, goal: str | None, transcript: Transcript, *, commit: bool) -> PlanResult:
     items, known = _proposed(scene, step, report.proposals)
     if not items:
         raise _nothing_proposed(report, known)
@@ -170,7 +172,7 @@ def _land(scene: Scene, step: StepId, report: Report, model: str, goal: str | No
     listed = "\n".join(f"- {item.id}: {item.title}" for item in items)
     text = "\n\n".join(part for part in (report.note, asked, f"Items, in order:\n\n{listed}") if part)
     note = Note.of(f"A plan of {len(items)} items" if len(items) > 1 else "A plan of one item", text, report.letter, report.usage, model)
-    writing = write_up(step, Outcome.LETTER, note, item_files(scene, items))
+    writing = write_up(step, Outcome.LETTER, note, [*item_files(scene, items), *transcript.files()])
     landed = _save_or_leave(scene.repo, writing.files, writing.message, commit=commit)
     return PlanResult(writing.name, note, tuple(items), tuple(known), landed.commit, report.ending)
 

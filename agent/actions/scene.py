@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief, Sources, compose
 from agent.domain.config import Limits
-from agent.domain.memory import History, Memory
+from agent.domain.memory import History, Memory, Record
 from agent.domain.names import NoteName, StepId
 from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, State, check_links, in_order, next_item, waiting_for
@@ -88,6 +88,18 @@ def find_item(scene: Scene, identity: str) -> Item:
         return alike[0]
     near = ", ".join(item.id for item in (alike or scene.ordered)[:5])
     raise AgentctlError(f"{identity!r} is no item" if not alike else f"{identity!r} could be several items", f"agentctl todo; for example {near}")
+
+
+def find_record(scene: Scene, word: str | None) -> Record | None:
+    """The step that `word` names, by its id, its item (the latest step there) or its commit; the newest for None. None where there is none."""
+    records = scene.history.records
+    if word is None:
+        return records[-1] if records else None
+    exact = [record for record in records if word in (str(record.name.step), record.name.step.name)]
+    if exact:
+        return exact[-1]
+    commit = scene.repo.resolve(word) if " " not in word and "\n" not in word else None
+    return next((record for record in reversed(records) if commit and record.commit == commit), None)
 
 
 def _nothing_next(scene: Scene) -> AgentctlError:

@@ -41,6 +41,7 @@ from agent.model.tokens import count
 from agent.repository.changes import added_lines, both_texts, changes_between
 from agent.repository.landing import Made
 from agent.repository.repo import FOLDER, Repo, changed_between
+from agent.transcripts import Transcript, open_transcript
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report, Session
 from agent.worker.shell import clean_environment
@@ -88,14 +89,15 @@ def take_step(
         name = model_name(scene.memory.config.model)
         step = next_step_id(item.id, now, scene.latest)
         takeup = find_work(repo, item.id, listen)
+        transcript = open_transcript(scene.memory.config, repo.shared, step)
         task = Task(item.id, len(scene.history.attempts_at(item.id)) + 1, scene.memory.config.prices.get(name))
         with closing(open_model(name, task)) as opened:
-            model = bounds.around(metered(opened, scene, purse, step, listen))
+            model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup))
             listen(StepBegan(str(step), item.id, model.name))
             try:
-                result = _Step(scene, item, step, model, bench, listen, takeup).take(bounds)
+                result = _Step(scene, item, step, model, bench, transcript, listen, takeup).take(bounds)
             except BaseException as stop:
                 _break_off(bench, stop)
                 raise
@@ -126,12 +128,23 @@ def _break_off(bench: Workbench, stop: BaseException) -> None:
 class _Step:
     """A step under way: what its parts share."""
 
-    def __init__(self, scene: Scene, item: Item, step: StepId, model: Model, bench: Workbench, listen: Listener, takeup: Takeup | None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        item: Item,
+        step: StepId,
+        model: Model,
+        bench: Workbench,
+        transcript: Transcript,
+        listen: Listener,
+        takeup: Takeup | None,
+    ) -> None:
         self.scene = scene
         self.item = item
         self.step = step
         self.model = model
         self.bench = bench
+        self.transcript = transcript
         self.listen = listen
         self.takeup = takeup
         self.repo = scene.repo
@@ -295,7 +308,7 @@ class _Step:
         if others:
             checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
         writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
-        return writing, self.bench.land(self.bench.intend(tree, writing.files, writing.message))
+        return writing, self.bench.land(self.bench.intend(tree, (*writing.files, *self.transcript.files()), writing.message))
 
     def _mended(self, report: Report, tree: str, made: Made) -> tuple[Verdict, str] | str:
         """What a hook made of the step's files, judged again; or why that can't land: the hook only refused, or put in something else."""
@@ -328,7 +341,7 @@ class _Step:
         """Put the tree back and commit the note alone."""
         self.listen(Phase("put back"))
         self.bench.ground = ground_for(self.repo, self.scene.memory.commit, self.item.id)
-        landing = self.bench.intend(None, writing.files, writing.message)
+        landing = self.bench.intend(None, (*writing.files, *self.transcript.files()), writing.message)
         attempt = self.bench.put_back()
         made = self.bench.land(landing)
         if made.strange:

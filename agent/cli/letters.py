@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from agent.actions.scene import Scene, open_scene
+from agent.actions.scene import find_record, open_scene
 from agent.cli.common import long_text, now, repository, with_no_commit
-from agent.domain.memory import Record
 from agent.domain.text import plain
 from agent.errors import AgentctlError
 from agent.render import text
@@ -23,7 +22,7 @@ def note(step_or_letter: str | None, no_commit: bool) -> None:
     text becomes a letter, committed as a note of its own; `-` reads it from stdin. Without an argument: the newest note.
     """
     scene = open_scene(repository())
-    record = _record(scene, step_or_letter)
+    record = find_record(scene, step_or_letter)
     if record is not None:
         found = note_of(scene.repo, record)
         if found is None:
@@ -42,17 +41,6 @@ def note(step_or_letter: str | None, no_commit: bool) -> None:
     click.echo(
         f"left a letter to the next session: .agent/{writing.name.path}" + (f" ({landed.commit[:10]})" if landed.commit else " (not committed)")
     )
-
-
-def _record(scene: Scene, word: str | None) -> Record | None:
-    records = scene.history.records
-    if word is None:
-        return records[-1] if records else None
-    exact = [record for record in records if str(record.name.step) == word or record.name.step.name == word]
-    if exact:
-        return exact[-1]
-    commit = scene.repo.resolve(word) if " " not in word and "\n" not in word else None
-    return next((record for record in reversed(records) if commit and record.commit == commit), None)
 
 
 @click.command()

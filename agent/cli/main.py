@@ -26,6 +26,7 @@ _COMMANDS = {
     "log": ("agent.cli.show", "The steps: outcome, item, cost, and what was undone."),
     "note": ("agent.cli.letters", "Read a step's note, or leave a letter to the next session."),
     "handoff": ("agent.cli.letters", "The current letter."),
+    "transcript": ("agent.cli.transcript", "The whole conversation of a step, where the config has it kept."),
     "context": ("agent.cli.show", "What a fresh session would read, at any commit."),
     "undo": ("agent.cli.undo", "Take steps back, with the reason: git revert."),
     "cost": ("agent.cli.show", "What was spent, by day, item and model."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from agent.domain.frontmatter import Head, read_mapping
 from agent.domain.price import Price
@@ -39,7 +40,11 @@ class Alert:
 
 @dataclass(frozen=True)
 class Config:
-    """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names."""
+    """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names.
+
+    `transcripts` says where conversations are kept: `off` (nowhere), `local` (in the git directory) or `encrypted` (in the step's commit, for
+    `recipients`: age or SSH public keys).
+    """
 
     model: str = ""
     checks: tuple[str, ...] = ()
@@ -47,10 +52,14 @@ class Config:
     limits: Limits = Limits()
     alert: Alert = Alert()
     prices: Mapping[str, Price] = field(default_factory=dict)
+    transcripts: str = "off"
+    recipients: tuple[str, ...] = ()
 
 
-_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices")
+_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients")
 _PRICE = ("input", "cached", "written", "output")
+_TRANSCRIPTS = ("off", "local", "encrypted")
+_RECIPIENTS = ("age1", "ssh-ed25519 ", "ssh-rsa ")
 _ELSEWHERE = ("api_base", "api_key", "key_env", "proxy")
 
 
@@ -68,7 +77,21 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
         limits=_limits(section),
         alert=_alert(head.section("alert")),
         prices={name: _price(prices, name) for name in prices.nodes},
+        **_transcripts(head),
     )
+
+
+def _transcripts(head: Head) -> dict[str, Any]:
+    kind = head.text("transcripts") or "off"
+    recipients = tuple(text.strip() for text in head.texts("recipients"))
+    if kind not in _TRANSCRIPTS:
+        raise head.bad("transcripts", f"{kind} is no way to keep transcripts", "write transcripts: off, local or encrypted")
+    if kind == "encrypted" and not recipients:
+        raise head.bad("transcripts", "transcripts can't be encrypted for nobody", "add recipients: [age1…], with your public key (age-keygen)")
+    for text in recipients:
+        if not text.startswith(_RECIPIENTS):
+            raise head.bad("recipients", f"{text[:40]} is no recipient", "write an age1… key, or an ssh-ed25519 or ssh-rsa public key")
+    return {"transcripts": kind, "recipients": recipients}
 
 
 def _limits(section: Head) -> Limits:

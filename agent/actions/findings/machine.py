@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from agent.actions.findings.finding import Finder, Finding, Look
+from agent.errors import AgentctlError
 from agent.personal import personal
 from agent.repository.revert import git_version
+from agent.transcripts import check_keeping
 
 _POISONED = ("1.82.7", "1.82.8")
 _POISONED_LINE = "1.107."
@@ -75,4 +77,13 @@ def _keys_of(name: str) -> tuple[str, ...]:
     return _KEYS.get(provider, ())
 
 
-MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model)
+def transcripts(look: Look) -> Iterator[Finding]:
+    """Conversations that are to be kept, but can't be."""
+    if look.config is not None:
+        try:
+            check_keeping(look.config)
+        except AgentctlError as error:
+            yield Finding("error", error.message, error.hint)
+
+
+MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model, transcripts)
