@@ -26,6 +26,7 @@ SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one pla
 
 GIT = "only agent/repository runs git"
 NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
+TELEMETRY = "only agent/render/otel.py sends telemetry, and only where it is asked for"
 SOCKETS = "only agent/model reaches the network, and agent/notify the service manager"
 PROCESSES = "only the worker's shell and the model's client start other programs"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
@@ -35,6 +36,7 @@ ONLY_IN = {
         ("litellm", "tiktoken", "openai", "httpx", "requests", "aiohttp", "ssl", "http", "urllib.request", "ftplib", "smtplib"),
         (NETWORK, ("agent/model/",)),
     ),
+    "opentelemetry": (TELEMETRY, ("agent/render/otel.py",)),
     "socket": (SOCKETS, ("agent/model/", "agent/notify.py")),
     **dict.fromkeys(("subprocess", "pty"), (PROCESSES, ("agent/worker/shell.py", "agent/model/client.py"))),
     **dict.fromkeys(("multiprocessing", "asyncio"), (PROCESSES, ())),

@@ -33,6 +33,13 @@ def _kept(name: str) -> object:
 
 def with_logs(command: _F) -> _F:
     """The options that say how it is told what happens; `telling` looks them up."""
+    command = click.option(
+        "--otel",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep,
+        help="Send traces and logs by OpenTelemetry (docs/logs.md), to where OTEL_EXPORTER_OTLP_ENDPOINT says.",
+    )(command)
     return click.option(
         "--log-format",
         type=click.Choice(("text", "json")),
@@ -48,8 +55,13 @@ def telling(repo: Repo) -> Iterator[Listener]:
     """A listener for all that happens in `repo` while the block lasts, told as `with_logs` says."""
     memory = partial(patch_of, repo)
     shown: _Told = _json_lines(memory) if _kept("log_format") == "json" else watching(sys.stderr)
-    with shown as show, beating(repo.private, os.environ) as beat:
-        yield all_of(beat, show)
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(beating(repo.private, os.environ)), stack.enter_context(shown)]
+        if _kept("otel"):
+            from agent.render.otel import exported
+
+            listeners.append(stack.enter_context(exported(memory, listeners[-1])))
+        yield all_of(*listeners)
 
 
 @contextlib.contextmanager
