@@ -155,7 +155,7 @@ def _session(scene: Scene, model: Model, listen: Listener, clock: Callable[[], f
         Allowance(limits.calls, limits.usd, limits.minutes * 60),
         count=count,
         before=_nothing,
-        checkpoint=_nothing,
+        checkpoint=lambda _: False,
         noted=_nothing,
         listen=listen,
         clock=clock,

@@ -104,16 +104,17 @@ class Workbench:
         seen = {*self._seen.modified, *self._seen.staged, *self.entry.originals, *self.entry.made, *self.entry.theirs}
         return [path for path in dict.fromkeys((*now.modified, *now.staged)) if path not in seen]
 
-    def after_tool(self, progress: Progress) -> None:
-        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref."""
+    def after_tool(self, progress: Progress) -> bool:
+        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did."""
         self._notice()
         self._note(replace(self.entry, doing="", progress=progress))
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
-            return
+            return False
         self._kept_tree = tree
         before = [self._snapshot] if self._snapshot else []  # so that whoever fetches the ref goes forward, and never has to be forced
         self._snapshot = snapshot.keep(self.repo, self.wip, tree, [self.ground, *before], render_unfinished(self.unfinished()))
+        return True
 
     def noted(self, progress: Progress) -> None:
         """Called when the session has noted something without changing the tree."""

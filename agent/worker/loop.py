@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from agent.domain.brief import Brief
-from agent.domain.chat import Reply, Request, ToolCall
+from agent.domain.chat import Message, Reply, Request, ToolCall
 from agent.domain.events import Asking, Called, Listener, Said, ToolBegan, ToolEnded
 from agent.domain.progress import UNBEGUN, Progress, with_deed
 from agent.domain.text import one_line
@@ -17,12 +17,17 @@ from agent.domain.usage import Usage
 from agent.model.client import LONGEST_CALL
 from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Model
+from agent.worker.circles import Move, circle
+from agent.worker.compaction import Compaction
 from agent.worker.conversation import Conversation
+from agent.worker.gauge import Gauge
 from agent.worker.protocol import Ending, Report
 from agent.worker.tools.base import LONGEST_TOOL, Desk, Result, Tool, perform, prepare
 
 _MOST_REPLY = 16_000  # tokens; what a reply may be, within what the model can
-_UNKNOWN, _MARGIN = 1.3, 1.05  # how much too low the estimate of a request may be: before any usage was reported, and after
+_MARGIN = 1.05  # how much too low the estimate of a request may be
+_PARAGRAPH = 1_000  # tokens; what the model may write in place of the oldest turns
+_SHRINK = 0.75  # of a request that the provider called too long: what the next one may be
 _LAST_WORDS = 600  # characters that a session which goes on from here reads
 _PATIENCE = 3  # useless replies in a row before the session ends
 
@@ -30,7 +35,9 @@ _NO_TOOL = "You called no tool. Go on with the tools; when the work is done and 
 _CUT_OFF = (
     "Your reply was cut off at its length limit, so none of its calls was run. Make smaller calls: several short edits in place of one long write."
 )
+_NOTHING_SAID = "(cut off)"  # providers refuse a turn without a word in it
 _NOT_RUN = "Not run: the session had ended with the call before this one."
+_ROUND = "You are going round in circles: {}. Think again about what stands in the way and try something else; if only a person can help, call `ask`."
 _NO_ROOM = "The conversation no longer fits the model's window. Split the item: each part must be readable and testable on its own."
 
 
@@ -50,8 +57,9 @@ class Allowance:
 class Loop:
     """A session of the built-in worker (see `agent.worker.protocol.Session`).
 
-    `before` and `checkpoint` are called before and after each tool that may change the tree, `noted` when a session has noted
-    something else. `progress` is that of a session that this one goes on from: what it used counts against the allowance.
+    `before` and `checkpoint` are called before and after each tool that may change the tree (`checkpoint` says whether it did),
+    `noted` when a session has noted something else. `progress` is that of a session that this one goes on from: what it used counts
+    against the allowance.
     """
 
     def __init__(
@@ -64,7 +72,7 @@ class Loop:
         *,
         count: Callable[[str], int],
         before: Callable[[str], None],
-        checkpoint: Callable[[Progress], None],
+        checkpoint: Callable[[Progress], bool],
         noted: Callable[[Progress], None],
         listen: Listener,
         progress: Progress = UNBEGUN,
@@ -81,6 +89,7 @@ class Loop:
         self._listen = listen
         self._changing = changing
         self._conversation = Conversation(brief.system, brief.task, count)
+        self._compaction = Compaction(self._conversation, desk, self._paragraph)
         self._specs = tuple(tool.spec for tool in tools.values())
         self._fixed = count(json.dumps([[spec.name, spec.description, dict(spec.parameters)] for spec in self._specs]))
         self._spent = progress.usage
@@ -88,8 +97,12 @@ class Loop:
         self._deeds = progress.deeds
         self._said = progress.said
         self._useless = 0
-        self._shortened = False
-        self._scale = _UNKNOWN
+        self._gauge = Gauge()
+        self._ceiling = math.inf
+        self._refused = 0
+        self._last_words = ""
+        self._moves: list[Move] = []
+        self._warned = False
         self._clock = clock
         self._began = clock()
 
@@ -97,6 +110,8 @@ class Loop:
         """Work until the session ends or says it is finished. Raises ModelError where the model can't go on for now."""
         self._reopen(feedback)
         while True:
+            if round_and_round := self._circling():
+                return self._report(Ending.GAVE_UP, f"The worker went round in circles, and went on after it was told: {round_and_round}.")
             stop = self._over()
             if stop:
                 return replace(self._report(Ending.LIMIT, stop[1]), limit=stop[0])
@@ -106,7 +121,7 @@ class Loop:
             if self._desk.ending is not None:
                 return self._report(self._desk.ending, self._desk.note, self._desk.letter)
             if self._useless >= _PATIENCE:
-                said = f" Its last words: {one_line(reply.text, 300)}" if reply and reply.text.strip() else ""
+                said = f" The last one: {one_line(self._last_words, 300)}" if self._last_words else ""
                 return self._report(Ending.GAVE_UP, f"The worker stopped working: {_PATIENCE} replies in a row led nowhere.{said}")
 
     def _reopen(self, feedback: str | None) -> None:
@@ -115,11 +130,22 @@ class Loop:
             self._conversation.told(feedback)
             self._deeds = with_deed(self._deeds, f"it handed in its work, and agentctl refused that: {feedback}")
             self._noted(self.progress)
+            self._moves.append(Move("the gate", feedback, change=False))
 
     @property
     def progress(self) -> Progress:
         """What the session has done so far."""
         return Progress(self._calls, self._spent, tuple(self._desk.lessons), tuple(self._desk.proposals), self._deeds, self._said)
+
+    def _circling(self) -> str:
+        """What goes round, where the model was told so before; the first time it is told."""
+        found = circle(self._moves)
+        if found and not self._warned:
+            self._warned = True
+            self._moves.clear()
+            self._conversation.told(_ROUND.format(found))
+            return ""
+        return found
 
     def _over(self) -> tuple[str, str] | None:
         """Which limit stands against a further call, and the sentence; None where it may be made. Money is checked with that call's worst case."""
@@ -130,31 +156,33 @@ class Loop:
             return "minutes", f"The step took longer than the {allowance.seconds / 60:g} minutes that it may (limits.minutes)."
         if time.monotonic() >= allowance.deadline:
             return "deadline", "The time of the run was over."
-        if not self._conversation.fit(self._room()):
+        if self._refused > 1 or not self._compaction.fit(self._room()):
             return "window", _NO_ROOM
-        price = self._model.price
-        if price is not None and (self._spent.usd or 0.0) + price.at_most(self._most_sent(), self._reply_tokens()) > allowance.usd:
+        if self._too_dear(self._sent(), self._reply_tokens()):
             spent = f"{self._spent.usd or 0.0:.4f} USD"
             return "usd", f"The step spent {spent}, and one more call could pass the {allowance.usd:g} USD that it may cost (limits.usd)."
         return None
 
     def _room(self) -> int:
-        return int((self._model.limits.window - self._reply_tokens()) / self._scale) - self._fixed
+        """What the messages may be, in tokens as we count them."""
+        whole = (self._model.limits.window - self._reply_tokens()) / _MARGIN
+        return int(min(self._gauge.room(whole), self._ceiling)) - self._fixed
 
     def _reply_tokens(self) -> int:
         limits = self._model.limits
         return min(_MOST_REPLY, limits.max_output, max(1, limits.window // 2))
 
-    def _most_sent(self) -> int:
-        return math.ceil(self._sent() * self._scale)
+    def _too_dear(self, sent: int, reply: int) -> bool:
+        """Whether a call could cost more than is left: of `sent` tokens as we count them, with a reply of `reply` tokens."""
+        price = self._model.price
+        return price is not None and (self._spent.usd or 0.0) + price.at_most(self._most(sent), reply) > self._allowance.usd
+
+    def _most(self, sent: int) -> int:
+        """What the provider may count at most where we count `sent` tokens."""
+        return math.ceil(self._gauge.tokens(sent) * _MARGIN)
 
     def _sent(self) -> int:
         return self._conversation.tokens + self._fixed
-
-    def _learn(self, sent: int, usage: Usage) -> None:
-        """Correct the estimate of tokens by what the provider counted."""
-        if usage.input > 0 and sent > 0:
-            self._scale = max(0.5, usage.input / sent) * _MARGIN
 
     def _ask(self) -> Reply | None:
         """One model call; None where the reply was no use and the model was told so. Whatever it cost is charged."""
@@ -162,25 +190,45 @@ class Loop:
         sent = self._sent()
         self._listen(Asking(self._calls, LONGEST_CALL))
         try:
-            reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens(), self._most_sent()))
+            reply = self._model.complete(Request(self._conversation.messages, self._specs, self._reply_tokens(), self._most(sent)))
         except ModelError as error:
             self._pay(error.spent)
-            self._mend(error)
+            self._mend(error, sent)
             return None
         self._pay(reply.usage)
-        self._learn(sent, reply.usage)
+        self._gauge = self._gauge.learned(sent, reply.usage.input)
+        self._refused = 0
         return reply
 
-    def _mend(self, error: ModelError) -> None:
+    def _paragraph(self, messages: tuple[Message, ...]) -> str:
+        """What the model writes in place of the oldest turns: one call, charged like any other; "" where a limit forbids it or nothing whole comes back."""
+        sent = self._fixed + self._conversation.size(messages)
+        if self._calls + 1 >= self._allowance.calls or sent > self._room() + self._fixed or self._too_dear(sent, _PARAGRAPH):
+            return ""
+        self._calls += 1
+        self._listen(Asking(self._calls, LONGEST_CALL))
+        try:
+            reply = self._model.complete(Request(messages, self._specs, min(_PARAGRAPH, self._reply_tokens()), self._most(sent)))
+        except ModelError as error:
+            self._pay(error.spent)
+            if error.kind is not Kind.MEND:
+                raise
+            return ""
+        self._pay(reply.usage)
+        return "" if reply.finish == "length" else reply.text.strip()
+
+    def _mend(self, error: ModelError, sent: int) -> None:
         """Do what helps against `error`, so that the next call may succeed; raise it where nothing of ours does."""
-        self._useless += 1
-        if error.kind is not Kind.MEND or self._useless > _PATIENCE:
+        if error.kind is not Kind.MEND:
             raise error
         if error.reason is Reason.TOO_LONG:
-            if self._shortened or not self._conversation.fit(self._conversation.tokens // 2):
-                raise error
-            self._shortened = True
+            self._refused += 1
+            self._ceiling = sent * _SHRINK
             return
+        self._useless += 1
+        if error.reason is Reason.REJECTED and self._useless >= _PATIENCE:
+            raise error
+        self._last_words = error.message
         self._conversation.told(f"That reply could not be used: {error.message}")
 
     def _pay(self, usage: Usage) -> None:
@@ -188,11 +236,12 @@ class Loop:
         self._listen(Called(self._calls, usage, self._spent))
 
     def _act(self, reply: Reply) -> None:
-        if reply.text.strip():
+        self._last_words = reply.text.strip()
+        if self._last_words:
             self._listen(Said(reply.text))
             self._said = one_line(reply.text, _LAST_WORDS)
         if reply.finish == "length":
-            self._conversation.heard(reply, ())
+            self._conversation.heard(replace(reply, text=self._last_words or _NOTHING_SAID), ())
             self._conversation.told(_CUT_OFF)
             self._useless += 1
             return
@@ -213,21 +262,25 @@ class Loop:
         if isinstance(ready, Result):
             self._listen(ToolEnded(call.name, ok=False, result=ready.shown, seconds=0.0))
             self._conversation.answered(call, ready.text)
+            self._moves.append(Move(f"{call.name} {call.args}", ready.text, change=False))
             return False
         self._listen(ToolBegan(call.name, ready.tool.brief(ready.args), LONGEST_TOOL))
         doing = f"{call.name} {ready.tool.brief(ready.args)}".strip()
         if call.name in self._changing:
             self._before(doing)
-        noted = self._noted_so_far()
+        before = self._noted_so_far()
         began = time.monotonic()
         result = perform(ready, self._desk)
         self._listen(ToolEnded(call.name, ok=result.ok, result=result.shown, seconds=time.monotonic() - began))
         self._conversation.answered(call, result.text)
+        noted = self._noted_so_far() != before
+        change = noted
         if call.name in self._changing:
             self._deeds = with_deed(self._deeds, f"{doing}: {result.shown}")
-            self._checkpoint(self.progress)
-        elif self._noted_so_far() != noted:
+            change = self._checkpoint(self.progress)
+        elif noted:
             self._noted(self.progress)
+        self._moves.append(Move(f"{call.name} {call.args}", result.text, change))
         return True
 
     def _noted_so_far(self) -> tuple[object, ...]:
