@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.project import ADDS, Project, call, edit, finish, reply
+from tests.project import ADDS, SOURCE, Project, call, edit, finish, reply
 
 _PRICE = {"input": 100, "cached": 10, "output": 1000}  # a call of 1,500 in and 100 out costs 0.25 USD
 
@@ -160,3 +163,14 @@ def test_the_steps_of_another_clone_count_against_the_caps(listed: Project, tmp_
     ran = clone.agentctl("step", "--day-usd", "0.5")
     assert (ran.code, "0.2500 USD are spent" in ran.err) == (5, True), ran.err
     assert clone.agentctl("status", "--json").json["caps"] == []
+
+
+def test_two_work_trees_at_once_stay_under_one_cap(listed: Project) -> None:
+    looking(listed)
+    listed.git("worktree", "add", "--quiet", "-b", "other", "../other")
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-m", "agent", "run", "--total-usd", "2"]
+    running = [subprocess.Popen(command, cwd=root, env=env, stderr=subprocess.PIPE) for root in (listed.root, listed.root.parent / "other")]
+    said = [process.communicate(timeout=120)[1].decode() for process in running]
+    assert [process.returncode for process in running] == [5, 5], said
+    assert 1.25 <= spent(listed) <= 2
