@@ -16,11 +16,13 @@ from agent.actions.doctor import Finding, doctor, fix_all, mismatches
 from agent.actions.findings.reading import trouble
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.scene import open_scene
+from agent.domain.caps import Amount
+from agent.domain.config import Limits
 from agent.domain.progress import Unfinished, render_unfinished
 from agent.domain.usage import Usage
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
-from agent.ledger import Call, Ledger
+from agent.ledger import Call, Ledger, Purse
 from agent.lock import locked
 from agent.repository import snapshot
 from tests.actions.undo_fixtures import RIGHT, Work, new_work
@@ -493,6 +495,17 @@ def test_torn_lines_of_the_ledger_are_counted(work: Work) -> None:
     with ledger.open("a", encoding="utf-8") as file:
         file.write('{"at": "2026-11-29T13:0\n{}\n')
     assert _one(_found(work), "2 lines of the ledger").level == "info"
+
+
+def test_calls_that_nobody_settled_are_told_and_one_that_the_ledger_has_is_not(work: Work) -> None:
+    purse = Purse(work.repo.shared, Limits())
+    purse.place("s", "i", "m", Amount(0.25, 100))
+    found = _one(_found(work), "count against the caps with the most that they can cost, 0.2500 USD")
+    _type(work, found.mend[found.mend.index("rm ") :])
+    assert _found(work) == []
+    purse.place("s", "i", "m", Amount(0.5, 100))
+    Ledger(work.repo.shared).add(Call("2026-11-29T13:00:00Z", "s", "i", "m", Usage(), next(hold.stem for hold in work.repo.shared.glob("holds/*"))))
+    assert _found(work) == []
 
 
 def test_a_shallow_clone_is_told_what_it_lacks(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agent.actions.waiting import Waiter
+from agent.domain.events import ignore
+from agent.ledger import CapError
+from agent.repository.repo import discover
 from tests.project import ADDS, SOURCE, Project, call, edit, finish, reply
 
 _PRICE = {"input": 100, "cached": 10, "output": 1000}  # a call of 1,500 in and 100 out costs 0.25 USD
@@ -174,3 +178,16 @@ def test_two_work_trees_at_once_stay_under_one_cap(listed: Project) -> None:
     said = [process.communicate(timeout=120)[1].decode() for process in running]
     assert [process.returncode for process in running] == [5, 5], said
     assert 1.25 <= spent(listed) <= 2
+
+
+def test_waiting_goes_on_at_midnight_where_a_day_s_cap_was_met_and_not_where_only_a_person_can_raise_it(listed: Project) -> None:
+    clock = [datetime(2026, 11, 29, 23, 59, 50, tzinfo=UTC)]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += timedelta(seconds=seconds)
+
+    waiter = Waiter(discover(listed.root), ignore, until=None, now=lambda: clock[0], sleep=sleep)
+    waiter.begin()
+    assert waiter.wait(CapError("met", "later", datetime(2026, 11, 30, tzinfo=UTC)))
+    assert datetime(2026, 11, 30, tzinfo=UTC) <= clock[0] < datetime(2026, 11, 30, 0, 0, 10, tzinfo=UTC)
+    assert not waiter.wait(CapError("met", "raise it", None))

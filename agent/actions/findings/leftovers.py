@@ -11,7 +11,7 @@ from agent.actions.preflight import recover
 from agent.domain.todo import Standing, State
 from agent.errors import AgentctlError
 from agent.journal import Journal
-from agent.ledger import Ledger
+from agent.ledger import Holds, Ledger
 from agent.lock import holder, locked
 from agent.repository import snapshot
 from agent.repository.repo import Repo
@@ -95,6 +95,17 @@ def torn_ledger(look: Look) -> Iterator[Finding]:
         yield Finding("info", f"{lines} of the ledger can't be read: what those calls cost isn't counted", f"see {look.repo.shared / 'ledger.jsonl'}")
 
 
+def unsettled(look: Look) -> Iterator[Finding]:
+    """Calls of which nobody knows what they cost."""
+    holds = Holds(look.repo.shared)
+    standing = holds.open(Ledger(look.repo.shared))
+    if standing:
+        usd = sum(hold.usd for hold in standing)
+        text = f"calls that are under way or were broken off, {len(standing)}, count against the caps with the most that they can cost, {usd:.4f} USD"
+        files = " ".join(shlex.quote(str(holds.folder / f"{hold.name}.json")) for hold in standing[:5])
+        yield Finding("info", text, f"where nothing is under way, and your provider's page says that they cost nothing: rm {files}")
+
+
 def no_ledger(look: Look) -> Iterator[Finding]:
     """Steps are there, but not what this clone paid for them."""
     calls, torn = Ledger(look.repo.shared).read()
@@ -102,4 +113,4 @@ def no_ledger(look: Look) -> Iterator[Finding]:
         yield Finding("info", "this clone has no ledger: costs are those that notes and commits tell", "nothing to do: steps taken here begin one")
 
 
-LEFTOVERS: tuple[Finder, ...] = (journal, work_in_progress, paused, torn_ledger, no_ledger)
+LEFTOVERS: tuple[Finder, ...] = (journal, work_in_progress, paused, torn_ledger, unsettled, no_ledger)
