@@ -9,7 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 
+from agent.actions.waiting import PAUSE, Waiter
+from agent.domain.events import Event, Idle, Looked
+from agent.ledger import CapError
+from agent.repository.repo import discover
 from tests.project import ADDS, SOURCE, Project, call, finish, reply
 
 
@@ -92,3 +97,17 @@ def test_what_no_commit_mends_ends_it(project: Project) -> None:
     with waiting(project) as process:
         _, err = process.communicate(timeout=60)
     assert (process.returncode, "recording" in err) == (1, True)
+
+
+def test_a_cap_for_a_day_is_waited_for_until_the_next_day_begins(project: Project) -> None:
+    midnight = datetime(2026, 11, 30, tzinfo=UTC)
+    slept: list[float] = []
+    told: list[Event] = []
+    waiter = Waiter(
+        discover(project.root), told.append, until=None, now=lambda: midnight + timedelta(seconds=sum(slept) - 3 * PAUSE), sleep=slept.append
+    )
+    waiter.begin()
+    assert waiter.wait(CapError("the day's cap is met", "goes on tomorrow", midnight))
+    assert slept == [PAUSE] * 3
+    assert told == [Idle("the day's cap is met", "goes on tomorrow"), Looked(), Looked(), Looked()]
+    assert not waiter.wait(CapError("the cap in all is met", "raise it", None))
