@@ -26,7 +26,10 @@ def doctor(repo: Repo, environment: Mapping[str, str] | None = None) -> tuple[Fi
     """All findings, the worst first. Changes nothing, and raises nothing whatever `.agent/` holds."""
     look = Look(repo, os.environ if environment is None else environment)
     found = [finding for finder in _FINDERS for finding in _safely(finder, look)]
-    return tuple(sorted(dict.fromkeys(found), key=lambda finding: _WORST_FIRST.index(finding.level)))
+    once: dict[str, Finding] = {}
+    for finding in found:
+        once.setdefault(finding.text, finding)  # the first that says it: it may know a fix
+    return tuple(sorted(once.values(), key=lambda finding: _WORST_FIRST.index(finding.level)))
 
 
 def _safely(finder: Finder, look: Look) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ class Scene:
 
 def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
     """The scene at `revision`. Raises AgentctlError where there is no such commit or no `.agent/` in it."""
-    commit = repo.resolve(revision)
+    commit = repo.head() if revision == "HEAD" else repo.resolve(revision)
     if commit is None and revision == "HEAD":
         raise AgentctlError("there is no commit here yet", "make a first commit with git commit, then: agentctl init")
     if commit is None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.status import Status, read_status
+from agent.repository.torn import Torn, refusal, torn_branch
 
 FOLDER = ".agent"
 _PATIENCE = 5.0  # seconds
@@ -79,11 +80,26 @@ class Repo:
 
     def _status(self, untracked: str) -> Status:
         out = self.git.run("status", "--porcelain=v2", "--branch", "-z", untracked, "--ignore-submodules=dirty", "--no-renames")
-        return read_status(os.fsdecode(out).split("\0"))
+        status = read_status(os.fsdecode(out).split("\0"))
+        if status.head is None:
+            self._refuse_torn()
+        return status
 
     def head(self) -> str | None:
-        """The commit that HEAD is at, None where there is none yet."""
-        return self.resolve("HEAD")
+        """The commit that HEAD is at, None where there is none yet. Raises AgentctlError where a power cut tore the branch."""
+        head = self.resolve("HEAD")
+        if head is None:
+            self._refuse_torn()
+        return head
+
+    def torn(self) -> Torn | None:
+        """The branch at HEAD where a power cut tore it."""
+        return torn_branch(self.git, self.git_dir, self.common_dir) if self.resolve("HEAD") is None else None
+
+    def _refuse_torn(self) -> None:
+        torn = torn_branch(self.git, self.git_dir, self.common_dir)
+        if torn:
+            raise refusal(torn)
 
     def resolve(self, revision: str) -> str | None:
         """The commit that `revision` names, or None."""
@@ -103,7 +119,10 @@ class Repo:
 
     def on_branch(self) -> bool:
         """Whether a branch holds what is committed, one without a commit yet included."""
-        return self.git.status("symbolic-ref", "--quiet", "HEAD") == 0
+        if self.git.status("symbolic-ref", "--quiet", "HEAD") == 0:
+            return True
+        self._refuse_torn()
+        return False
 
     def index_lock(self, patience: float) -> Path | None:
         """The lock of a git command that is at work on the index (or died there), if it is still held after `patience` seconds."""

@@ -8,8 +8,17 @@ from collections.abc import Iterator
 
 from agent.actions.findings.finding import Finder, Finding, Look, listed
 from agent.domain.text import one_line
+from agent.repository.torn import mend, refusal
 
 _PATIENCE = 1.0  # seconds; an editor that looks at the state of the tree is quicker
+
+
+def torn(look: Look) -> Iterator[Finding]:
+    """A power cut tore the branch."""
+    found = look.repo.torn()
+    if found:
+        told = refusal(found)
+        yield Finding("error", told.message, told.hint, (lambda: mend(found, look.repo.common_dir)) if found.last else None)
 
 
 def unborn(look: Look) -> Iterator[Finding]:
@@ -59,4 +68,4 @@ def index_lock(look: Look) -> Iterator[Finding]:
         yield Finding("error", f"another git command is at work here: {lock} is there", mend)
 
 
-STATE: tuple[Finder, ...] = (unborn, detached, under_way, conflict, nobody, unwritable, index_lock)
+STATE: tuple[Finder, ...] = (torn, unborn, detached, under_way, conflict, nobody, unwritable, index_lock)
