@@ -137,3 +137,4 @@ def take_up(bench: Workbench, takeup: Takeup) -> None:
     snapshot.write_out(repo, takeup.tree, [path for path, letter in takeup.changed.items() if letter != "D"])
     bench.after_tool(unfinished.progress)
     snapshot.drop(repo, takeup.paused.ref)
+    bench.sharing.recall(snapshot.WIP + unfinished.step)

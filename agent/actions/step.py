@@ -18,6 +18,7 @@ from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, 
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene, under
+from agent.actions.sharing import sharing_for
 from agent.actions.spending import purse_for
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
@@ -88,13 +89,14 @@ def take_step(
         purse.refuse_empty()
         name = model_name(scene.memory.config.model)
         step = next_step_id(item.id, now, scene.latest)
+        sharing = sharing_for(repo, scene.memory.config.push_wip, listen)
         takeup = find_work(repo, item.id, listen)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
         task = Task(item.id, len(scene.history.attempts_at(item.id)) + 1, scene.memory.config.prices.get(name))
         with closing(open_model(name, task)) as opened:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
-            bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup))
+            bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing)
             listen(StepBegan(str(step), item.id, model.name))
             try:
                 result = _Step(scene, item, step, model, bench, transcript, listen, takeup).take(bounds)
@@ -102,6 +104,7 @@ def take_step(
                 _break_off(bench, stop)
                 raise
             listen(StepEnded(result.name.outcome, result.commit, result.note.spent or NOTHING))
+            sharing.recall(bench.wip)
             return result
 
 

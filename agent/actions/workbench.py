@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agent.actions.commits import taken_back
+from agent.actions.outcome import safe
 from agent.actions.putback import folders_above, give_back, held
+from agent.actions.sharing import HERE, Sharing
 from agent.domain.change import GITLINK
-from agent.domain.progress import Progress, Unfinished, render_unfinished
+from agent.domain.progress import Progress, Unfinished, render_unfinished, scrubbed
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing, with_original
 from agent.repository import snapshot
@@ -32,9 +34,10 @@ class Workbench:
     person's, and is neither committed nor put back. `ground` is the commit that the step builds on.
     """
 
-    def __init__(self, repo: Repo, journal: Journal, entry: Entry) -> None:
+    def __init__(self, repo: Repo, journal: Journal, entry: Entry, sharing: Sharing = HERE) -> None:
         self.repo = repo
         self._journal = journal
+        self.sharing = sharing
         self.entry = entry
         self.ground = entry.base
         self.landed: str | None = None
@@ -107,18 +110,19 @@ class Workbench:
     def after_tool(self, progress: Progress) -> bool:
         """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did."""
         self._notice()
-        self._note(replace(self.entry, doing="", progress=progress))
+        self._note(replace(self.entry, doing="", progress=scrubbed(progress, safe)))
         tree = self.tree(self._all_new())
         if tree == self._kept_tree:
             return False
         self._kept_tree = tree
         before = [self._snapshot] if self._snapshot else []  # so that whoever fetches the ref goes forward, and never has to be forced
         self._snapshot = snapshot.keep(self.repo, self.wip, tree, [self.ground, *before], render_unfinished(self.unfinished()))
+        self.sharing.send(self.wip)
         return True
 
     def noted(self, progress: Progress) -> None:
         """Called when the session has noted something without changing the tree."""
-        self._note(replace(self.entry, progress=progress))
+        self._note(replace(self.entry, progress=scrubbed(progress, safe)))
 
     def unfinished(self) -> Unfinished:
         """The step as it would have to be gone on from."""

@@ -43,7 +43,7 @@ class Config:
     """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names.
 
     `transcripts` says where conversations are kept: `off` (nowhere), `local` (in the git directory) or `encrypted` (in the step's commit, for
-    `recipients`: age or SSH public keys).
+    `recipients`: age or SSH public keys). `push_wip` names the remote that gets work in progress, "" none.
     """
 
     model: str = ""
@@ -54,9 +54,9 @@ class Config:
     prices: Mapping[str, Price] = field(default_factory=dict)
     transcripts: str = "off"
     recipients: tuple[str, ...] = ()
+    push_wip: str = ""
 
 
-_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients")
 _PRICE = ("input", "cached", "written", "output")
 _TRANSCRIPTS = ("off", "local", "encrypted")
 _RECIPIENTS = ("age1", "ssh-ed25519 ", "ssh-rsa ")
@@ -66,7 +66,7 @@ _ELSEWHERE = ("api_base", "api_key", "key_env", "proxy")
 def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
     """The settings in `text`. Raises BadFileError for a key that isn't known, since a typo would silently mean the default."""
     head = read_mapping(text, path)
-    _refuse_unknown(head, _KNOWN)
+    _refuse_unknown(head, tuple(one.name for one in fields(Config)))
     section = head.section("limits")
     _refuse_unknown(section, tuple(one.name for one in fields(Limits)))
     prices = head.section("prices")
@@ -78,6 +78,7 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
         alert=_alert(head.section("alert")),
         prices={name: _price(prices, name) for name in prices.nodes},
         **_transcripts(head),
+        push_wip=head.text("push_wip") or "",
     )
 
 

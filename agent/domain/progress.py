@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agent.domain.text import one_line
@@ -60,6 +60,17 @@ class Unfinished:
 def with_deed(deeds: tuple[str, ...], deed: str) -> tuple[str, ...]:
     """`deeds` with one more, as one line; the oldest go when there are too many."""
     return (*deeds, one_line(deed, _LONGEST))[-_DEEDS:]
+
+
+def scrubbed(progress: Progress, clean: Callable[[str], str]) -> Progress:
+    """`progress` with each of its texts as `clean` gives it."""
+    return replace(
+        progress,
+        lessons=tuple(Remembered(clean(one.title), clean(one.text)) for one in progress.lessons),
+        proposals=tuple(Proposed(clean(one.title), clean(one.text), clean(one.check)) for one in progress.proposals),
+        deeds=tuple(map(clean, progress.deeds)),
+        said=clean(progress.said),
+    )
 
 
 def progress_from(data: Mapping[str, Any]) -> Progress:

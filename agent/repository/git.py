@@ -92,17 +92,23 @@ class Git:
         """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1."""
         return self._execute(_HARDENED, args, b"", {**self._fixed, **(env or {})}, None)[0]
 
-    def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
-        """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand.
+    def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float | None = None) -> tuple[int, str]:
+        """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand. Ended after `timeout` seconds.
 
         Hooks find the environment that they find at a person's commit, so paths given here want `literally`.
         """
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
-        status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None)
+        status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None, timeout)
         return status, (out.decode("utf-8", "replace") + "\n" + said).strip()
 
     def _execute(
-        self, settings: Sequence[str], args: Sequence[str], stdin: bytes, env: Mapping[str, str], ok: Sequence[int] | None
+        self,
+        settings: Sequence[str],
+        args: Sequence[str],
+        stdin: bytes,
+        env: Mapping[str, str],
+        ok: Sequence[int] | None,
+        timeout: float | None = None,
     ) -> tuple[int, bytes, str]:
         command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
         whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", **env}
@@ -116,6 +122,7 @@ class Git:
                 with_exceptions=False,
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
+                kill_after_timeout=timeout,
                 env=whole,
             )
         if ok is not None and status not in ok:
