@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from agent.domain.allow import MEANINGS, is_known, listed
+from agent.domain.text import visible
 from agent.errors import AgentctlError
 from agent.repository.repo import Repo, discover
 
@@ -67,8 +68,8 @@ def _known_words(ctx: click.Context, param: click.Parameter, given: tuple[str, .
 
 
 def print_json(data: object) -> None:
-    """`data` as JSON on stdout."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    """`data` as JSON on stdout; characters that nobody sees are JSON's own escapes."""
+    click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False), lambda char: json.dumps(char)[1:-1]))
 
 
 def reason(because: str | None, question: str) -> str:

@@ -16,6 +16,7 @@ from agent.actions.overview import log_lines
 from agent.actions.scene import open_scene
 from agent.domain.names import Outcome
 from agent.errors import AgentctlError, Exit
+from agent.render.terminal import styled
 from agent.repository.repo import Repo
 
 
@@ -72,7 +73,7 @@ def demo(ctx: click.Context, folder: str | None) -> int:
 
 
 def _tell(text: str) -> None:
-    click.echo(click.style(text, fg="cyan", bold=True), color=None)
+    click.echo(styled(text, fg="cyan", bold=True))
 
 
 class _Show:
@@ -85,7 +86,7 @@ class _Show:
     def command(self, *args: str, only: str = "") -> None:
         """Run a command; with `only` of what it prints just the part that begins so."""
         shown = " ".join(f'"{arg}"' if " " in arg else arg for arg in args)
-        click.echo(click.style(f"\n$ agentctl {shown}", bold=True))
+        click.echo(styled(f"\n$ agentctl {shown}", bold=True))
         sys.stdout.flush()
         if only:
             self._part(args, only)

@@ -15,6 +15,7 @@ import click
 
 from agent import __version__
 from agent.errors import AgentctlError, Exit
+from agent.render.terminal import guarded, styled
 
 _COMMANDS = {
     "init": ("agent.cli.begin", "Begin: write .agent/ with goal, settings and checks, and commit it."),
@@ -111,7 +112,13 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
+def run(args: list[str]) -> int:
+    """Run the command line in this process, and give its exit code. All that it prints goes through `agent.render.terminal`."""
+    with guarded():
+        return _run(args)
+
+
+def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
     from agent.repository.git import forget_inherited_location
 
     forget_inherited_location()
@@ -145,7 +152,7 @@ def run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
 
 def say_error(message: str, hint: str) -> None:
     """One sentence what is wrong, one what to type, on stderr, without the person's keys: errors are pasted into reports."""
-    click.echo(click.style("agentctl: ", fg="red", bold=True) + _safe(message), err=True)
+    click.echo(styled("agentctl: ", fg="red", bold=True) + _safe(message), err=True)
     if hint:
         click.echo(f"  {_safe(hint)}", err=True)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.domain.memory import Commit, History, Memory, Record
 from agent.domain.message import reason_of
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
+from agent.domain.text import plain
 from agent.domain.todo import Item, Standing, State, in_order, next_item
 
 Count = Callable[[str], int]
@@ -86,8 +87,11 @@ _PRIORITY = ("item", "resumed", "attempts", "letter", "since", "goal", "plan", "
 
 
 def compose(sources: Sources, budget: int, count: Count) -> Brief:
-    """The brief within `budget` tokens (as `count` counts them; how to work is kept whole). A pure function of its arguments."""
-    drafts = [draft for draft in _drafts(sources) if draft.blocks]
+    """The brief within `budget` tokens (as `count` counts them; how to work is kept whole). A pure function of its arguments.
+
+    All of it is `plain`: what nobody sees would be an instruction that no reader of the repository could find.
+    """
+    drafts = [replace(draft, blocks=tuple(map(plain, draft.blocks))) for draft in _drafts(sources) if draft.blocks]
     left = max(0, budget - count(sources.system))
     fitted: dict[str, Part] = {}
     for draft in sorted(drafts, key=lambda draft: _PRIORITY.index(draft.name)):

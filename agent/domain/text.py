@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 # C0 but tab and newline, DEL, C1; what hides or reorders text (soft hyphen, zero-width, bidi, line separators, tags); lone surrogates.
 _HIDDEN = re.compile(
@@ -19,11 +20,16 @@ def plain(text: str) -> str:
 
     That spelling is an escape in JSON, so that a model which copies it into an argument means the character itself.
     """
-    return _HIDDEN.sub(_visible, text)
+    return visible(text, _code)
 
 
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def visible(text: str, spelling: Callable[[str], str]) -> str:
+    """`text` with each of those characters in the `spelling` that a format has for them."""
+    return _HIDDEN.sub(lambda match: spelling(match[0]), text)
+
+
+def _code(char: str) -> str:
+    code = ord(char)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - the last code point that four digits hold
 
 

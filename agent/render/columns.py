@@ -7,9 +7,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-import click
-
 from agent.domain.text import one_line
+from agent.render.terminal import styled
 
 Cell = tuple[str, str]  # text, colour ("" for none)
 _GAP = "  "
@@ -40,8 +39,8 @@ def _styled(text: str, colour: str) -> str:
     if not colour or not coloured():
         return text
     if colour == "bold":
-        return click.style(text, bold=True)
-    return click.style(text, dim=True) if colour == "dim" else click.style(text, fg=colour)
+        return styled(text, bold=True)
+    return styled(text, dim=True) if colour == "dim" else styled(text, fg=colour)
 
 
 def coloured() -> bool:

@@ -24,8 +24,9 @@ from agent.domain.events import (
     Waiting,
 )
 from agent.domain.redact import redact
-from agent.domain.text import one_line
+from agent.domain.text import one_line, plain
 from agent.domain.usage import NOTHING, Usage
+from agent.render.terminal import below
 
 _WIDTH = 110
 _SENTENCE = 300  # our own words come whole
@@ -84,7 +85,7 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
     lines = _Lines()
 
     def safe(event: Event) -> str:
-        return redact(lines.line(event), os.environ)
+        return plain(redact(lines.line(event), os.environ))
 
     if not stream.isatty():
         yield lambda event: _plain(stream, safe(event))
@@ -92,7 +93,7 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
     from rich.console import Console
     from rich.markup import escape
 
-    console = Console(file=stream, highlight=False)
+    console = Console(file=below(stream), highlight=False)
     state = _State()
 
     def show(event: Event) -> None:
@@ -154,7 +155,7 @@ class _State:
         """The line as rich asks for it, several times a second."""
         from rich.markup import escape
 
-        return escape(redact(self.line(), os.environ))
+        return escape(plain(redact(self.line(), os.environ)))
 
     def line(self) -> str:
         """The line, plain."""
