@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from agent.domain.allow import MEANINGS, is_known, listed
+from agent.domain.allow import MEANINGS, NO_CHANGE, is_known, listed
 from agent.domain.text import visible
 from agent.errors import AgentctlError
 from agent.repository.repo import Repo, discover
@@ -57,7 +57,13 @@ def with_no_commit(command: _F) -> _F:
 def with_allow(told: str) -> Callable[[_F], _F]:
     """The option of commands that make items: the words of `allow:`."""
     words = "; ".join(f"`{word}`: {meaning}" for word, meaning in MEANINGS.items())
-    return click.option("--allow", metavar="WORD", multiple=True, callback=_known_words, help=f"{told}. {words}.")
+    return click.option(
+        "--allow",
+        metavar="WORD",
+        multiple=True,
+        callback=_known_words,
+        help=f"{told} (a title such as “Review …” allows `{NO_CHANGE}` by itself). {words}.",
+    )
 
 
 def _known_words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:

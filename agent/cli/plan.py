@@ -18,6 +18,7 @@ from agent.cli.common import here, now, repository, with_allow, with_no_commit
 from agent.cli.limits import limits_from, with_session_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling, with_logs
+from agent.domain.allow import of_title
 from agent.domain.config import Limits
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
@@ -110,7 +111,7 @@ def _added(repo: Repo, source: str, *, no_commit: bool) -> None:
 
 
 def _each(repo: Repo, pattern: str, title: str, body: str, checks: tuple[str, ...], allow: tuple[str, ...], *, no_commit: bool) -> None:
-    wanted = plan_each(repo, pattern, title=title, text=body, checks=checks, allow=allow)
+    wanted = plan_each(repo, pattern, title=title, text=body, checks=checks, allow=allow or of_title(title))
     items, known, landed = add_items(open_scene(repo), wanted, f"Plan an item for each of {pattern}\n", commit=not no_commit)
     _tell(items, known, landed.commit if landed else None)
 

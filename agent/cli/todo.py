@@ -10,6 +10,7 @@ import click
 from agent.actions.overview import Row, rows
 from agent.actions.scene import Scene, find_item, open_scene
 from agent.cli.common import long_text, now, print_json, reason, repository, with_allow, with_json, with_no_commit
+from agent.domain.allow import of_title
 from agent.domain.names import Outcome
 from agent.domain.todo import NewItem, State, check_links
 from agent.errors import AgentctlError
@@ -53,7 +54,7 @@ def add(
 
     scene = open_scene(repository())
     known = tuple(find_item(scene, one).id for one in after)
-    wanted = NewItem(title, long_text(body), checks, known, order, allow)
+    wanted = NewItem(title, long_text(body), checks, known, order, allow or of_title(title))
     items, there, landed = add_items(scene, [wanted], f"Add an item: {title}\n", commit=not no_commit)
     for item in items:
         click.echo(f"added {item.id}: {item.title}" + (f" ({landed.commit[:10]})" if landed and landed.commit else " (not committed)"))

@@ -23,6 +23,16 @@ MEANINGS: Mapping[str, str] = {
 }
 """Each word with what it lets through."""
 
+_LOOKS = re.compile(
+    r"\W*(?:review|audit|investigate|analy[sz]e|assess|evaluate|summari[sz]e|survey|inspect|find out|look (?:at|into|over|through|for)|report on)\b",
+    re.IGNORECASE,
+)
+
+
+def of_title(title: str) -> tuple[str, ...]:
+    """What a title asks for by itself: one that begins with a word for looking ("Review …") wants a note, and no change."""
+    return (NO_CHANGE,) if _LOOKS.match(title) else ()
+
 
 def is_known(word: str) -> bool:
     """Whether `allow:` may hold `word`."""

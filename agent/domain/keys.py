@@ -60,7 +60,7 @@ _KINDS: Mapping[str, str] = {
     "an Azure storage key": r"AccountKey=[A-Za-z0-9+/]{86}==",
     "a Discord bot token": r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
     "a Mailchimp key": r"[0-9a-f]{32}-us[0-9]{1,2}",
-    "a Square token": r"(?:EAAA|sq0(?:atp|csp)-)[A-Za-z0-9_-]{22,60}",
+    "a Square token": r"sq0(?:atp|csp)-[A-Za-z0-9_-]{22,60}",
     "an xAI key": r"xai-[A-Za-z0-9]{70,90}",
     "a Perplexity key": r"pplx-[A-Za-z0-9]{40,60}",
     "a Replicate token": r"r8_[A-Za-z0-9]{37}",

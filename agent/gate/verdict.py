@@ -15,15 +15,16 @@ from agent.domain.todo import Item
 from agent.gate.checks import run_checks
 from agent.gate.fewer import fewer_tests, not_redder, redder
 from agent.gate.protect import SizeLimits, findings
-from agent.gate.protocol import Baseline, CheckResult, Verdict, sorted_out
+from agent.gate.protocol import Baseline, CheckResult, Objection, Verdict, sorted_out
 from agent.gate.secrets import secrets
 from agent.gate.unseen import unseen
 from agent.gate.weakened.compare import weakened
 from agent.gate.weakened.protocol import Sides
 
-UNCHANGED = (
+UNCHANGED = Objection(
     "You finished without having changed a single file of the repository: do what the item asks, "
-    "or, if there is nothing to do or something stands in the way, put that to a person as a question."
+    "or, if there is nothing to do or something stands in the way, put that to a person as a question.",
+    NO_CHANGE,
 )
 
 _FEEDBACK = 7_800
@@ -57,14 +58,14 @@ def gate(
     idle = not changes and NO_CHANGE not in item.allow
     was_red = {command for command in commands if command in before and not before[command].ok}
     refused, allowed = sorted_out([*secrets(added, environment), *unseen(changes, added), *weakened(sides, commands, item)], item.allow)
-    refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED] if idle and not was_red else []))
+    refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED.told] if idle and not was_red else []))
     if refused:
         return Verdict((), refused, allowed)
     checks = run_checks(commands, root=root, timeout=timeout, listen=listen)
     spared = frozenset(check.command for check in checks if STILL_RED in item.allow and not_redder(check, before.get(check.command)))
     refused, fewer = sorted_out(fewer_tests([check for check in checks if check.ok or check.command in spared], before), item.allow)
     if idle and not any(check.ok for check in checks if check.command in was_red):
-        refused = (*refused, UNCHANGED)
+        refused = (*refused, UNCHANGED.told)
     return Verdict(checks, refused, (*allowed, *fewer), spared)
 
 

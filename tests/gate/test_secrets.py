@@ -38,7 +38,7 @@ KEYS = {
     "Azure": "Account" + "Key=" + (A + A)[:86] + "==",
     "Discord": "M" + A[:23] + "." + A[:6] + "." + A[:27],
     "Mailchimp": H[:32] + "-us" + "12",
-    "Square": "EA" + "AA" + A[:60],
+    "Square": "sq0" + "atp-" + A[:22],
     "xAI": "xa" + "i-" + (A + A)[:80],
     "Docker": "dck" + "r_pat_" + A[:27],
     "Grafana": "gl" + "sa_" + A[:32] + "_" + H[:8],

@@ -65,7 +65,7 @@ def test_what_is_refused_without_a_check_costs_no_check(tmp_path: Path, bad: str
 
 
 def test_case_82_finished_without_a_change_is_refused(tmp_path: Path) -> None:
-    assert judge(tmp_path, changes=()).findings == (UNCHANGED,)
+    assert judge(tmp_path, changes=()).findings == (UNCHANGED.told,)
 
 
 def test_an_item_that_only_looks_may_change_nothing(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_an_item_that_only_looks_may_change_nothing(tmp_path: Path) -> None:
 def test_a_check_that_was_red_decides_where_nothing_changed(tmp_path: Path) -> None:
     assert judge(tmp_path, ["true"], (), before={"true": RED}).ok
     assert not judge(tmp_path, ["false"], (), before={"false": RED}).ok
-    assert judge(tmp_path, ["true"], (), before={"another": RED}).findings == (UNCHANGED,)
+    assert judge(tmp_path, ["true"], (), before={"another": RED}).findings == (UNCHANGED.told,)
 
 
 def test_the_worker_hears_which_check_failed_and_why(tmp_path: Path) -> None:

@@ -167,6 +167,16 @@ def test_an_item_to_look_into_needs_no_change(project: Project) -> None:
     assert "calc.py subtracts" in project.agentctl("note").out
 
 
+@pytest.mark.parametrize("add", [("todo", "add", "Review calc.py"), ("plan", "--each", "calc.py", "--title", "Review {path}")], ids=["todo", "each"])
+def test_a_review_lands_by_its_note_without_being_told_that_it_may(project: Project, add: tuple[str, ...]) -> None:
+    project.write("check.sh", "true\n")
+    project.commit("green")
+    assert project.agentctl(*add).code == 0
+    assert "allow  no-change" in project.agentctl("todo", "show", "review-calc-py").out
+    project.record({"review-calc-py": [[reply(finish("calc.py subtracts where it should add."))]]})
+    assert project.agentctl("step").code == 0
+
+
 def nobody(project: Project) -> None:
     project.git("config", "user.useConfigOnly", "true")
     os.environ["HOME"] = str(project.root.parent)

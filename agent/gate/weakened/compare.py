@@ -130,9 +130,12 @@ def _less_asserted(path: str, before: Tests, after: Tests, elsewhere: _Elsewhere
 
 def _other_value(gone: Sequence[str], new: Sequence[str], told: str) -> tuple[str, str] | None:
     """An assertion that differs from one before in nothing but a value, which the item doesn't tell; None where there is none."""
+    by_shape: dict[str, list[str]] = {}
+    for other in new:
+        by_shape.setdefault(_shape(other), []).append(other)
     for old in gone:
-        for other in new:
-            if _shape(old) == _shape(other) and not any(_holds(told, value) for value in _fresh(old, other)):
+        for other in by_shape.get(_shape(old), ()):
+            if not any(_holds(told, value) for value in _fresh(old, other)):
                 return old, other
     return None
 
