@@ -42,6 +42,7 @@ def hostile(project: Project) -> Project:
     )
     project.write("check.sh", "cat evil.txt; python3 -B -c 'import calc; assert calc.add(2, 3) == 5'\n")
     project.write("evil.txt", f"{EVIL}\n")
+    project.write(".agent/config.yaml", "checks:\n  - sh check.sh\ntranscripts: local\n")
     project.git("checkout", "-q", "-b", "br\u202eanch")
     project.git("add", ".")
     project.git("-c", f"user.name=Mallory {SHORT}", "commit", "-q", "-m", f"Subject {EVIL}\n\nBody {EVIL}\n\nAgent-Step: 2026-01-02-030405-older")
@@ -71,7 +72,8 @@ WALK: tuple[tuple[str, ...], ...] = (
     ("todo", "add", f"Add {EVIL}", "--text", EVIL), ("todo", "add", "With check", "--check", EVIL, "--after", SHORT),
     ("plan", "--each", "*.txt", "--title", "Look at {path}", "--allow", "no-change"), ("plan", "--from", EVIL), ("plan", "--each", EVIL, "--title", "x"),
     ("step", "first"), ("step", EVIL), ("step",), ("run", "--steps", "1"), ("step", "--json"),
-    ("log",), ("log", "--json"), ("note",), ("note", "older"), ("note", EVIL), ("handoff",), ("cost",), ("cost", "--json"),
+    ("log",), ("log", "--json"), ("note",), ("note", "older"), ("note", EVIL), ("handoff",),
+    ("transcript", "first"), ("transcript", "first", "--json"), ("transcript", EVIL), ("cost",), ("cost", "--json"),
     ("note", f"A letter {EVIL}", "--no-commit"), ("doctor",), ("doctor", "--json"), ("undo", "first", "--because", EVIL), ("undo", EVIL, "--because", ""),
     ("log",), ("status",), ("init",), ("demo", "--no-such"), (SHORT,), ("-C", EVIL, "status"),
 )  # fmt: skip
