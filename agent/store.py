@@ -13,22 +13,22 @@ from agent.domain.names import NoteName
 from agent.domain.note import Note, parse_note
 from agent.domain.todo import parse_item
 from agent.errors import AgentctlError
+from agent.repository.folder import LINK, read_folder
 from agent.repository.repo import FOLDER, Entry, Repo
 
 GUIDES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
-_LINK = "120000"
 _T = TypeVar("_T")
 
 
 def load(repo: Repo, commit: str) -> Memory:
     """All of `.agent/` at `commit`. Raises BadFileError for what can't be read, AgentctlError where there is no `.agent/`."""
-    entries = repo.tree(commit)
-    if not entries:
+    found = read_folder(repo, commit)
+    if not found.files and not found.notes:
         raise _no_memory(repo, commit)
-    link = next((entry.path for entry in entries if entry.mode == _LINK), None)
+    link = next((entry.path for entry in found.files if entry.mode == LINK), None)
     if link:
         raise BadFileError(link, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
-    folder = {entry.path.removeprefix(f"{FOLDER}/"): entry for entry in entries}
+    folder = {entry.path.removeprefix(f"{FOLDER}/"): entry for entry in found.files}
     todo = _below(folder, "todo/")
     lessons = _below(folder, "lessons/")
     single = [folder[name] for name in ("config.yaml", "goal.md") if name in folder]
@@ -42,7 +42,7 @@ def load(repo: Repo, commit: str) -> Memory:
         config=config,
         goal=texts.get("goal.md", "").replace("\r\n", "\n").strip(),
         items=tuple(_parse_all(todo, texts, parse_item)),
-        notes=tuple(sorted(name for path in folder if path.startswith("notes/") and (name := NoteName.parse(path)))),
+        notes=found.notes,
         lessons=tuple(_parse_all(lessons, texts, parse_lesson)),
         guides=_guides(guides, blobs[len(read) :]),
     )
@@ -120,7 +120,7 @@ def _lenient(text: str, name: NoteName) -> Note:
     try:
         return parse_note(text, f"{FOLDER}/{name.path}")
     except BadFileError:
-        return Note(title=name.step.name, text=text.strip())
+        return Note(title=name.item, text=text.strip())
 
 
 def last_letter(repo: Repo, memory: Memory) -> tuple[NoteName, Note] | None:

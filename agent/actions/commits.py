@@ -44,7 +44,7 @@ def ground_for(repo: Repo, base: str, item: str) -> str:
     changes = list(zip(fields[0::2], fields[1::2], strict=False))
     if any(letter != "A" or not path.startswith(own) for letter, path in changes):
         raise AgentctlError("HEAD moved while the step was at work, so its checks say nothing about what is there now", "agentctl step")
-    told = [name for _, path in changes if (name := NoteName.parse(path.removeprefix(own))) and name.step.name == item]
+    told = [name for _, path in changes if (name := NoteName.parse(path.removeprefix(own))) and name.item == item]
     if told:
         raise AgentctlError(f"somebody has said that {item} is {told[-1].outcome} while the step was at work", "agentctl todo")
     return head

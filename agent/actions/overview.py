@@ -25,7 +25,6 @@ class Row:
 
     item: Item
     standing: Standing
-    attempts: int
     is_next: bool
     why: str = ""
 
@@ -34,24 +33,20 @@ def rows(scene: Scene) -> list[Row]:
     """The whole list in order, done and dropped items where they were."""
     standing = scene.memory.standings
     following = next_item(scene.ordered, standing)
-    attempts: dict[str, int] = {}
-    for record in scene.history.records:
-        if record.name.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED):
-            attempts[record.name.step.name] = attempts.get(record.name.step.name, 0) + 1
     reasons = _reasons(scene, standing)
     found = []
     for item in scene.ordered:
         own = standing.get(item.id, Standing())
         waiting = waiting_for(item, standing) if own.state is State.OPEN else ()
         why = f"after {', '.join(waiting)}" if waiting else reasons.get(item.id, "")
-        found.append(Row(item, own, attempts.get(item.id, 0), item == following, why))
+        found.append(Row(item, own, item is following, why))
     return found
 
 
 def _reasons(scene: Scene, standing: Mapping[str, Standing]) -> dict[str, str]:
     """Why blocked items are blocked: what their last note says, in one line."""
     names = [own.last for own in standing.values() if own.state is State.BLOCKED and own.last is not None]
-    return {name.step.name: _gist(note) for name, note in read_notes(scene.repo, scene.memory.commit, names).items()}
+    return {name.item: _gist(note) for name, note in read_notes(scene.repo, scene.memory.commit, names).items()}
 
 
 def _gist(note: Note) -> str:
@@ -84,7 +79,6 @@ def where(scene: Scene, now: datetime) -> Where:
     running = holder(scene.repo.private)
     listed = rows(scene)
     sums = all_spending(scene)
-    undone = [record for record in scene.history.records if record.undone and record.name.outcome is Outcome.DONE]
     return Where(
         counts={state: sum(1 for row in listed if row.standing.state is state) for state in State},
         following=next((row.item for row in listed if row.is_next), None),
@@ -94,7 +88,7 @@ def where(scene: Scene, now: datetime) -> Where:
         paused=tuple(one.unfinished.step for one in all_paused(scene.repo)),
         spent=total(sums.spent),
         budget=budget(scene, sums, now),
-        undone=undone[-1] if undone else None,
+        undone=next((one for one in reversed(scene.history.records) if one.undone and one.name.outcome is Outcome.DONE), None),
         blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),
     )
 
@@ -110,7 +104,7 @@ class Line:
 def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
     """All steps, newest first, of one item where it is named; undone ones too."""
     sums = grouped(all_spending(scene).spent, lambda one: one.step)
-    chosen = [record for record in scene.history.records if item is None or record.name.step.name == item]
+    chosen = [record for record in scene.history.records if item is None or record.name.item == item]
     return [Line(record, sums.get(str(record.name.step))) for record in reversed(chosen)]
 
 

@@ -138,7 +138,7 @@ def _nothing(_told: object) -> None:
 
 
 def _attempts(scene: Scene) -> int:
-    return sum(1 for record in scene.history.records if record.name.step.name == PLAN and record.name.outcome is Outcome.LETTER)
+    return sum(1 for record in scene.history.records if record.name.item == PLAN and record.name.outcome is Outcome.LETTER)
 
 
 def _session(scene: Scene, model: Model, listen: Listener, clock: Callable[[], float]) -> Report:

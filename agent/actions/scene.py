@@ -12,7 +12,8 @@ from agent.domain.names import NoteName, StepId
 from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, State, check_links, in_order, next_item, waiting_for
 from agent.errors import AgentctlError, Exit
-from agent.repository.history import Past, history_of, read_past, since_letter
+from agent.repository.facts import Past, read_past
+from agent.repository.history import history_of, since_letter
 from agent.repository.repo import Repo
 from agent.store import last_letter, load, notes_of, read_notes
 from agent.templates import template
@@ -36,8 +37,7 @@ class Scene:
     @property
     def latest(self) -> StepId | None:
         """The newest step id that history knows, undone ones too."""
-        ids = [record.name.step for record in self.history.records]
-        return max(ids) if ids else None
+        return self.history.records[-1].name.step if self.history.records else None
 
 
 def open_scene(repo: Repo, revision: str = "HEAD") -> Scene:
@@ -128,7 +128,7 @@ def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prom
     wanted += list(history.merged)
     notes = read_notes(scene.repo, scene.memory.commit, wanted)
     if item is not None:
-        notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.step.name == item.id])
+        notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.item == item.id])
     sources = Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None, resumed)
     return compose(sources, scene.memory.config.brief_tokens, count)
 

@@ -92,7 +92,7 @@ def take_step(
         sharing = sharing_for(repo, scene.memory.config.push_wip, listen)
         takeup = find_work(repo, item.id, listen)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
-        task = Task(item.id, len(scene.history.attempts_at(item.id)) + 1, scene.memory.config.prices.get(name))
+        task = Task(item.id, scene.history.attempts[item.id] + 1, scene.memory.config.prices.get(name))
         with closing(open_model(name, task)) as opened:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)

@@ -226,7 +226,7 @@ def _items_in(repo: Repo, paths: Sequence[str]) -> tuple[str, ...]:
 def _open_again(known: Known, wanted: Sequence[Record], gone: Sequence[str]) -> tuple[str, ...]:
     taken = {record.name for record in wanted}
     left = standings(record.name for record in known.records if not record.undone and record.name not in taken)
-    items = dict.fromkeys(name.step.name for name in sorted(taken) if name.step.name in known.items and name.step.name not in gone)
+    items = dict.fromkeys(name.item for name in sorted(taken) if name.item in known.items and name.item not in gone)
     return tuple(item for item in items if left.get(item, Standing()).state is State.OPEN)
 
 

@@ -44,7 +44,7 @@ def _one(known: Known, word: str) -> tuple[Record, ...]:
     step = StepId.parse(word)
     if step is not None:
         return _of_step(known, step)
-    if word in known.items or any(record.name.step.name == word for record in known.records):
+    if word in known.items or any(record.name.item == word for record in known.records):
         return _of_item(known, word)
     commit = known.repo.resolve(word)
     if commit is not None:
@@ -63,7 +63,7 @@ def _of_step(known: Known, step: StepId) -> tuple[Record, ...]:
 
 def _of_item(known: Known, item: str) -> tuple[Record, ...]:
     """The latest landed step that stands; else the latest that was undone."""
-    mine = [record for record in known.records if record.name.step.name == item]
+    mine = [record for record in known.records if record.name.item == item]
     landed = [record for record in mine if record.name.outcome is Outcome.DONE]
     standing = [record for record in landed if not record.undone]
     if landed:

@@ -33,7 +33,7 @@ def todo(ctx: click.Context, everything: bool, as_json: bool) -> None:
     check_links(scene.memory.items)
     listed = rows(scene)
     if as_json:
-        print_json(data.todo_data(listed))
+        print_json(data.todo_data(listed, scene.history.attempts))
         return
     click.echo(text.todo_text(listed, everything=everything))
 
@@ -124,11 +124,11 @@ def show(item: str, as_json: bool) -> None:
     """One item, whole: text, checks, attempts."""
     scene = open_scene(repository())
     found = find_item(scene, item)
-    row = next((row for row in rows(scene) if row.item.id == found.id), Row(found, scene.standing(found.id), 0, is_next=False))
+    row = next((row for row in rows(scene) if row.item.id == found.id), Row(found, scene.standing(found.id), is_next=False))
     if as_json:
-        print_json({**data.todo_data([row])[0], "text": found.text})
+        print_json({**data.todo_data([row], scene.history.attempts)[0], "text": found.text})
         return
-    mine = [record for record in scene.history.records if record.name.step.name == found.id]
+    mine = [record for record in scene.history.records if record.name.item == found.id]
     notes = notes_of(scene.repo, mine)
     click.echo(text.item_text(row, [(record.name, notes.get(record.name)) for record in mine]))
 

@@ -211,7 +211,7 @@ _TOLD = {
 def _attempts(sources: Sources) -> tuple[str, ...]:
     if sources.item is None:
         return ()
-    mine = [record for record in sources.history.records if record.name.step.name == sources.item.id]
+    mine = [record for record in sources.history.records if record.name.item == sources.item.id]
     return tuple(_attempt(record, sources.notes.get(record.name)) for record in mine if record.name.outcome in _TOLD)
 
 
@@ -244,7 +244,7 @@ def _letters(sources: Sources) -> tuple[str, ...]:
 
 
 def _origin(name: NoteName, note: Note) -> str:
-    who = f"the session at {name.step.name} ({name.outcome})"
+    who = f"the session at {name.item} ({name.outcome})"
     if name.outcome is Outcome.LETTER:
         who = "the session that made the plan" if note.spent else "a person"
     return f"{who}, {name.step.at:%Y-%m-%d %H:%M} UTC, .agent/{name.path}"

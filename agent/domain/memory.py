@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,6 +67,9 @@ class Record(NamedTuple):  # and not a dataclass, as a step's id
     undone_by: Commit | None = None
 
 
+_ATTEMPTS = (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED)
+
+
 @dataclass(frozen=True)
 class History:
     """What the log up to a commit says.
@@ -82,7 +86,7 @@ class History:
     told: Mapping[StepId, Told] = field(default_factory=dict)
     shallow: bool = False
 
-    def attempts_at(self, item: str) -> tuple[Record, ...]:
-        """The steps at `item`, by time, undone ones too, without what people said by hand."""
-        told = (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED)
-        return tuple(record for record in self.records if record.name.step.name == item and record.name.outcome in told)
+    @cached_property
+    def attempts(self) -> Counter[str]:
+        """How many steps were taken at each item (0 where none was), undone ones too, without what people said by hand."""
+        return Counter(record.name.item for record in self.records if record.name.outcome in _ATTEMPTS)

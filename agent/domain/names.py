@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
+from itertools import repeat
+from typing import Self
 
 LONGEST = 60
 _HANDY = 40
 NAME = re.compile(r"[a-z0-9]+(?:-+[a-z0-9]+)*")
 _MOMENT = "([0-9]{4}-[0-9]{2}-[0-9]{2})%s((?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9])"
 _NOTE = re.compile(rf"(?:.*/)?notes/{_MOMENT % '/'}-([a-z0-9-]+)\.([a-z]+)\.md")
+_NAMED = len("2026-11-29-130355-")  # where the name begins in a step's id
 _STEP = re.compile(rf"{_MOMENT % '-'}-([a-z0-9-]{{1,60}})")
 
 
@@ -54,51 +57,87 @@ def slug_with_tail(title: str, seed: str) -> str:
     return f"{slug(title)}-{tail(seed)}"
 
 
-class StepId(NamedTuple):  # and not a dataclass: a history of ten thousand makes, sorts and looks up each of them several times
+class StepId(str):  # its text, taken apart where that is asked for: a history of ten thousand makes, sorts and looks up each several times
     """A step's id, `2026-11-29-130355-convert-fixtures`; ids sort by time (UTC), then by name."""
 
-    day: str
-    time: str
-    name: str
+    __slots__ = ()
 
-    def __str__(self) -> str:
-        return f"{self.day}-{self.time}-{self.name}"
+    def __new__(cls, day: str, time: str, name: str) -> Self:
+        return super().__new__(cls, f"{day}-{time}-{name}")
+
+    @property
+    def day(self) -> str:
+        """The day (UTC), `2026-11-29`."""
+        return self[:10]
+
+    @property
+    def time(self) -> str:
+        """The time of day (UTC), `130355`."""
+        return self[11:17]
+
+    @property
+    def name(self) -> str:
+        """What it was at: an item's id, `plan`, or a letter's name."""
+        return self[_NAMED:]
 
     @property
     def at(self) -> datetime:
         """When, in UTC, to the second."""
-        return datetime.strptime(f"{self.day}{self.time}", "%Y-%m-%d%H%M%S").replace(tzinfo=UTC)
+        return datetime.strptime(self[:17], "%Y-%m-%d-%H%M%S").replace(tzinfo=UTC)
 
     @classmethod
-    def parse(cls, text: str) -> StepId | None:
+    def parse(cls, text: str) -> Self | None:
         """The id that `text` is, or None."""
         match = _STEP.fullmatch(text)
-        return cls(*match.groups()) if match and _is_day(match[1]) else None
+        return cls.known(text) if match and _is_day(match[1]) else None
+
+    @classmethod
+    def known(cls, text: str) -> Self:
+        """The id whose text `text` is known to be: nothing is looked at."""
+        return str.__new__(cls, text)
 
 
-class NoteName(NamedTuple):  # as above
-    """What a note's path says: which step, and how it ended."""
+class NoteName(str):  # as above
+    """What a note's path says: which step, and how it ended. As a text `STEP OUTCOME`, which sorts by step, then by outcome."""
 
-    step: StepId
-    outcome: Outcome
+    __slots__ = ()
+
+    def __new__(cls, step: StepId, outcome: Outcome) -> Self:
+        return super().__new__(cls, f"{step} {outcome}")
+
+    @property
+    def step(self) -> StepId:
+        """The step's id."""
+        return str.__new__(StepId, self[: self.index(" ")])
+
+    @property
+    def item(self) -> str:
+        """The step's name."""
+        return self[_NAMED : self.index(" ")]
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        return _OUTCOMES[self[self.index(" ") + 1 :]]
 
     @property
     def path(self) -> str:
         """The note's path inside `.agent/`."""
-        return f"notes/{self.step.day}/{self.step.time}-{self.step.name}.{self.outcome}.md"
+        step, outcome = self.step, self.outcome
+        return f"notes/{step.day}/{step.time}-{step.name}.{outcome}.md"
 
     @classmethod
-    def parse(cls, path: str) -> NoteName | None:
+    def parse(cls, path: str) -> Self | None:
         """The note whose path ends so, or None where the path is no note's."""
-        return _note_name(path)
+        match = _NOTE.fullmatch(path)
+        if not match or match[4] not in _OUTCOMES or not _is_day(match[1]):
+            return None
+        return cls(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
 
 
-@cache  # the tree and the log name the same notes, thousands of them
-def _note_name(path: str) -> NoteName | None:
-    match = _NOTE.fullmatch(path)
-    if not match or match[4] not in _OUTCOMES or not _is_day(match[1]):
-        return None
-    return NoteName(StepId(match[1], match[2], match[3]), _OUTCOMES[match[4]])
+def known_names(texts: Iterable[str]) -> Iterator[NoteName]:
+    """The names whose texts `texts` are known to be: nothing is looked at."""
+    return map(str.__new__, repeat(NoteName), texts)
 
 
 @cache

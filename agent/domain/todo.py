@@ -151,7 +151,7 @@ def standings(names: Iterable[NoteName]) -> dict[str, Standing]:
     last: dict[str, NoteName] = {}
     failures: dict[str, int] = {}
     for name in names:
-        item, outcome = name.step.name, name.outcome
+        item, outcome = name.item, name.outcome
         if outcome is Outcome.LETTER:
             continue
         last[item] = name

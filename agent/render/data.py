@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agent.actions.life import Life
@@ -66,8 +67,8 @@ def _life_data(life: Life) -> dict[str, Any]:
     }
 
 
-def todo_data(rows: list[Row]) -> list[dict[str, Any]]:
-    """`agentctl todo --json`."""
+def todo_data(rows: list[Row], attempts: Counter[str]) -> list[dict[str, Any]]:
+    """`agentctl todo --json`; `attempts` as `History` has them."""
     return [
         {
             "id": row.item.id,
@@ -76,7 +77,7 @@ def todo_data(rows: list[Row]) -> list[dict[str, Any]]:
             "order": row.item.order,
             "after": list(row.item.after),
             "checks": list(row.item.checks),
-            "attempts": row.attempts,
+            "attempts": attempts[row.item.id],
         }
         for row in rows
     ]
@@ -87,7 +88,7 @@ def log_data(lines: list[Line]) -> list[dict[str, Any]]:
     return [
         {
             "step": str(line.record.name.step),
-            "item": line.record.name.step.name,
+            "item": line.record.name.item,
             "outcome": line.record.name.outcome.value,
             "commit": line.record.commit,
             "undone_by": (line.record.undone_by.id if line.record.undone_by else "") if line.record.undone else None,

@@ -81,7 +81,7 @@ def status_text(where: Where, mismatches: list[str]) -> str:
     facts += [[("blocked", "dim"), (f"{row.item.id}: {row.why}", "")] for row in where.blocked[:5]]
     if where.letter:
         name, note = where.letter
-        facts.append([("letter", "dim"), (f"{name.step.at:%Y-%m-%d %H:%M} UTC, {name.step.name}: {one_line(note.letter, 400)}", "")])
+        facts.append([("letter", "dim"), (f"{name.step.at:%Y-%m-%d %H:%M} UTC, {name.item}: {one_line(note.letter, 400)}", "")])
     if where.undone:
         why = f": {one_line(reason_of(where.undone.undone_by.message), 300)}" if where.undone.undone_by else ""
         facts.append([("undone", "dim"), (f"{where.undone.name.step}{why}", "")])
@@ -152,7 +152,7 @@ def _log_row(line: Line) -> list[Cell]:
         (name.outcome.value, "dim" if record.undone else _OUTCOME_COLOUR.get(name.outcome, "")),
         ((record.commit or "")[:10] or "-", "yellow"),
         (usd, ""),
-        (name.step.name + _undone(line), "dim" if record.undone else ""),
+        (name.item + _undone(line), "dim" if record.undone else ""),
     ]
 
 

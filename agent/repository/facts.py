@@ -1,108 +1,159 @@
-"""What each commit did to `.agent/`, read from the log once and kept.
+"""What commits did to `.agent/`, read from the log once, joined by what they did it to, and kept.
 
-A fact follows from its commit alone. So the cache (the facts of all commits up to some one) can be deleted, or be of
-another branch, without anybody noticing.
+What a commit did follows from it alone. So the cache (of all commits up to some one) can be deleted, or be of another
+branch, without anybody noticing.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import time
-from collections.abc import Sequence
-from operator import attrgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from agent.cache import keep, kept
 from agent.domain.message import Told, told_in
-from agent.domain.names import Outcome, StepId
+from agent.domain.names import NoteName, Outcome, StepId
 from agent.domain.usage import Usage
-from agent.durable import write_whole
 from agent.repository.git import GitError
 from agent.repository.repo import FOLDER, Repo
 
-_VERSION = 2
-_WORTH_KEEPING = 0.03  # seconds that reading the log took; what is quicker is read again
-TellingRow = Sequence[Any]
-"""What a step's trailers tell, as JSON has it: step, outcome or None, model, usage or None."""
+_VERSION = 3
+_WORTH_KEEPING = 100  # commits that were read; fewer are read again, which takes some milliseconds
+_T = TypeVar("_T")
+
+
+class Brought(NamedTuple):
+    """A commit (its time in seconds, and id) that added the file `what`."""
+
+    what: str
+    time: int
+    commit: str
+
+
+class Taken(NamedTuple):
+    """A commit that took the note `what` away."""
+
+    what: str
+    time: int
+    commit: str
+    author: str
+    message: str
+
+
+class Telling(NamedTuple):
+    """A commit whose trailers tell of the step `what`; `told` as `_words` has it."""
+
+    what: str
+    time: int
+    commit: str
+    told: str
+
+
+class Past(NamedTuple):
+    """What all commits up to some one did, in tables as the cache has them: ten thousand rows are read for each command, and few are looked into.
+
+    Each is in order of what, time and id, so that of several commits the oldest is the first, in every clone. `notes` are called as
+    `NoteName` has it, `items` by their paths.
+    """
+
+    notes: Sequence[Brought] = ()
+    taken: Sequence[Taken] = ()
+    items: Sequence[Brought] = ()
+    told: Sequence[Telling] = ()
 
 
 class Fact(NamedTuple):
-    """What one commit did: paths added and deleted (inside `.agent/`), and its step trailers; author and message where it took a note away.
-
-    Kept as JSON has it: ten thousand are read for each command, and few of them are looked into.
-    """
+    """What one commit did: paths added and deleted (inside `.agent/`), and its step trailers."""
 
     time: int
     commit: str
     added: Sequence[str]
     deleted: Sequence[str]
-    told: Sequence[TellingRow]
+    told: Sequence[Told]
     author: str
     message: str
 
 
-ORDER = attrgetter("time", "commit")
-"""Facts by commit time (seconds), then id: the same order in every clone."""
+def told_by(telling: Telling) -> Told:
+    """What a commit tells of a step, as a value."""
+    outcome, usage, model = telling.told.split(" ", 2)
+    usd, *tokens = usage.split(",") if usage else ("",)
+    money = float(usd) if usd else None
+    return Told(StepId.known(telling.what), Outcome(outcome) if outcome else None, model, Usage(money, *map(int, tokens)) if usage else None)
 
 
-def told_by(row: TellingRow) -> Told:
-    """A row of `Fact.told` as a value."""
-    step, outcome, model, usage = row
-    known = StepId.parse(step)
-    if known is None:
-        raise ValueError(step)
-    return Told(known, Outcome(outcome) if outcome else None, model, Usage(*usage) if usage else None)
+def _words(told: Told) -> str:
+    """The outcome, the usage (USD, and three numbers of tokens) and the model, as `told_by` reads them; nothing where there is none."""
+    one = told.usage
+    usage = "" if one is None else f"{'' if one.usd is None else one.usd},{one.input},{one.cached},{one.output}"
+    return f"{told.outcome or ''} {usage} {told.model}"
 
 
-def _row(told: Told) -> TellingRow:
-    usage = told.usage
-    return [str(told.step), told.outcome, told.model, usage and [usage.usd, usage.input, usage.cached, usage.output]]
-
-
-def read_facts(repo: Repo, commit: str) -> list[Fact]:
-    """The facts of all commits up to `commit`, in no order."""
+def read_past(repo: Repo, commit: str) -> Past:
+    """What all commits up to `commit` did."""
     cache = repo.private / "cache" / f"history-{_VERSION}.json"
-    known, facts = _cached(repo, cache)
+    known, past = _kept(repo, cache)
     if known == commit:
-        return facts
-    began = time.monotonic()
+        return past
     try:
         gone = _listed(repo, f"{commit}..{known}") if known else frozenset()
-        fresh = _scan(repo, f"{known}..{commit}" if known else commit)
+        facts, read = _scan(repo, f"{known}..{commit}" if known else commit)
     except GitError:  # git has thrown away the commit that the cache is of
-        known, facts, gone, fresh = None, [], frozenset(), _scan(repo, commit)
-    facts = [fact for fact in facts if fact.commit not in gone] + fresh if gone else facts + fresh
-    if time.monotonic() - began > _WORTH_KEEPING and not repo.is_shallow():
-        _keep(repo, cache, commit, facts)
-    return facts
+        past, gone = Past(), frozenset()
+        facts, read = _scan(repo, commit)
+    past = _joined(past, gone, facts)
+    if len(gone) + read > _WORTH_KEEPING and not repo.is_shallow():
+        keep(cache, [repo.prefix, commit, [list(zip(*table, strict=True)) for table in past]])
+    return past
 
 
-def _cached(repo: Repo, cache: Path) -> tuple[str | None, list[Fact]]:
-    """The commit that the cache is of, and its facts. A shallow clone has none: what lies below may come in any time."""
-    if repo.is_shallow():
-        return None, []
-    try:
-        stored = json.loads(cache.read_bytes())
-        if stored["prefix"] != repo.prefix:
-            return None, []
-        return str(stored["commit"]), [Fact(*row) for row in stored["facts"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None, []
+def _kept(repo: Repo, cache: Path) -> tuple[str | None, Past]:
+    """The commit that the cache is of, and what is known up to it. A shallow clone has none: what lies below may come in any time."""
+    stored = None if repo.is_shallow() else kept(cache)
+    if stored is None or stored[0] != repo.prefix:
+        return None, Past()
+    _, commit, (notes, taken, items, told) = stored
+    return commit, Past(_table(Brought._make, notes), _table(Taken._make, taken), _table(Brought._make, items), _table(Telling._make, told))
 
 
-def _keep(repo: Repo, cache: Path, commit: str, facts: Sequence[Fact]) -> None:
-    with contextlib.suppress(OSError):
-        write_whole(cache, json.dumps({"prefix": repo.prefix, "commit": commit, "facts": facts}).encode())
+def _table(make: Callable[[Iterable[Any]], _T], columns: Sequence[Sequence[Any]]) -> list[_T]:
+    return list(map(make, zip(*columns, strict=True)))
+
+
+def _joined(past: Past, gone: Collection[str], facts: Iterable[Fact]) -> Past:
+    """`past` without the commits `gone`, and with `facts`."""
+    fresh = [row for fact in facts for row in _rows(fact)]
+    tables = [[row for row in table if row.commit not in gone] if gone else table for table in past]
+    return Past(*(sorted([*table, *(row for nth, row in fresh if nth == place)]) for place, table in enumerate(tables)))
+
+
+def _rows(fact: Fact) -> Iterator[tuple[int, Brought | Taken | Telling]]:
+    """What `fact` adds to the tables: each row with the place of its table."""
+    origin = fact.time, fact.commit
+    for path in fact.added:
+        if name := _note(path):
+            yield 0, Brought(name, *origin)
+        elif path.startswith("todo/") and path.endswith(".md"):
+            yield 2, Brought(path, *origin)
+    for path in fact.deleted:
+        if name := _note(path):
+            yield 1, Taken(name, *origin, fact.author, fact.message)
+    for told in fact.told:
+        yield 3, Telling(str(told.step), *origin, _words(told))
+
+
+def _note(path: str) -> str | None:
+    name = NoteName.parse(path)
+    return str(name) if name is not None and name.path == path else None
 
 
 def _listed(repo: Repo, revisions: str) -> frozenset[str]:
     return frozenset(repo.git.run("rev-list", revisions, "--").decode().split())
 
 
-def _scan(repo: Repo, revisions: str) -> list[Fact]:
-    """The facts in a range.
+def _scan(repo: Repo, revisions: str) -> tuple[list[Fact], int]:
+    """The facts in a range, and how many commits there are.
 
     Every commit there is listed (`--sparse`, and no `--diff-filter`, which would hide those without a match), since a squash or a
     merge may tell of steps and change no note. Of a merge (`-c`) only what differs from all of its parents is told.
@@ -116,7 +167,7 @@ def _scan(repo: Repo, revisions: str) -> list[Fact]:
     facts = (_fact(base, *words) for words in zip(*(fields[n::5] for n in range(5)), strict=True))
     found = [fact for fact in facts if fact.added or fact.deleted or fact.told]
     empty = _empty(repo, [fact.commit for fact in found if not fact.added and not fact.deleted])
-    return [fact for fact in found if fact.commit not in empty]
+    return [fact for fact in found if fact.commit not in empty], len(fields) // 5
 
 
 def _empty(repo: Repo, commits: Sequence[str]) -> frozenset[str]:
@@ -136,6 +187,5 @@ def _fact(base: str, identity: str, author: str, when: str, message: str, files:
         for letter, paths in (("A", added), ("D", deleted)):
             if path and set(letters) == {letter}:  # a merge has one for each parent
                 paths.append(path.removeprefix(base))
-    took_note = any(path.startswith("notes/") for path in deleted)
-    told = [_row(one) for one in told_in(message)] if "Agent-Step:" in message else []
-    return Fact(int(when), identity, added, deleted, told, author if took_note else "", message.strip() if took_note else "")
+    told = told_in(message) if "Agent-Step:" in message else ()
+    return Fact(int(when), identity, added, deleted, told, author, message.strip())

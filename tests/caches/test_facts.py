@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
+from agent.cache import keep
 from agent.repository import facts
-from agent.repository.facts import ORDER, read_facts
+from agent.repository.facts import Past, read_past
 from agent.repository.repo import Repo, discover
 from tests.project import Project
 
@@ -33,35 +33,42 @@ def tips(project: Project) -> list[str]:
     return [base, undone, other, project.head()]
 
 
-def _in_order(repo: Repo, commit: str) -> list[Any]:
-    found: list[Any] = json.loads(json.dumps(sorted(read_facts(repo, commit), key=ORDER)))
-    return found
+def _size(past: Past) -> int:
+    return sum(map(len, past))
 
 
-def _without_cache(repo: Repo, commit: str) -> list[Any]:
+def _without_cache(repo: Repo, commit: str) -> Past:
     for file in (repo.private / "cache").glob("history-*"):
         file.unlink()
-    return _in_order(repo, commit)
+    return read_past(repo, commit)
 
 
 def test_a_cache_of_any_other_commit_changes_nothing(project: Project, tips: list[str]) -> None:
     repo = discover(project.root)
     plain = {commit: _without_cache(repo, commit) for commit in tips}
-    assert len(plain[tips[-1]]) > len(plain[tips[0]])
+    assert _size(plain[tips[-1]]) > _size(plain[tips[0]])
     for before in tips:
         for commit in tips:
             _without_cache(repo, before)
             assert list((repo.private / "cache").glob("history-*"))
-            assert _in_order(repo, commit) == plain[commit]
-            assert _in_order(repo, commit) == plain[commit]
+            assert read_past(repo, commit) == plain[commit]
+            assert read_past(repo, commit) == plain[commit]
 
 
-@pytest.mark.parametrize("broken", [b"", b"{}", b'{"prefix": "", "commit": "%s", "facts": []}' % (b"0" * 40), b'{"prefix": "x/"}'])
-def test_a_broken_or_foreign_cache_counts_for_nothing(project: Project, tips: list[str], broken: bytes) -> None:
+@pytest.mark.parametrize("broken", [b"", b"{}", b'["", "%s", [[], [], [], []]]' % (b"0" * 40)])
+def test_a_broken_cache_counts_for_nothing(project: Project, tips: list[str], broken: bytes) -> None:
     repo = discover(project.root)
     plain = _without_cache(repo, tips[-1])
     next((repo.private / "cache").glob("history-*")).write_bytes(broken)
-    assert _in_order(repo, tips[-1]) == plain
+    assert read_past(repo, tips[-1]) == plain
+
+
+@pytest.mark.parametrize("foreign", [["", "0" * 40, [[], [], [], []]], ["x/", "{head}", [[], [], [], []]]])
+def test_a_cache_of_another_folder_or_of_a_commit_that_is_gone_counts_for_nothing(project: Project, tips: list[str], foreign: list[Any]) -> None:
+    repo = discover(project.root)
+    plain = _without_cache(repo, tips[-1])
+    keep(next((repo.private / "cache").glob("history-*")), [word.format(head=tips[-1]) if isinstance(word, str) else word for word in foreign])
+    assert read_past(repo, tips[-1]) == plain
 
 
 def test_a_shallow_clone_keeps_nothing_that_would_outlive_it(project: Project, tips: list[str]) -> None:
@@ -70,6 +77,6 @@ def test_a_shallow_clone_keeps_nothing_that_would_outlive_it(project: Project, t
     clone = project.root.with_name("clone")
     project.git("clone", "-q", "--depth=1", f"file://{project.root}", str(clone))
     shallow = discover(clone)
-    assert len(_in_order(shallow, tips[-1])) < len(plain)
+    assert _size(read_past(shallow, tips[-1])) < _size(plain)
     Project(clone, project.recording).git("fetch", "-q", "--unshallow")
-    assert _in_order(shallow, tips[-1]) == plain
+    assert read_past(shallow, tips[-1]) == plain

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.actions.scene import Scene
 from agent.domain.memory import Record
 from agent.domain.names import Outcome
-from agent.domain.todo import standings
+from agent.domain.todo import Standing
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.revert import cut_off
 
@@ -26,9 +26,9 @@ class _Move:
     after: str
 
 
-def out_of_step(repo: Repo, head: str, records: Sequence[Record], most: int) -> list[Finding]:
+def out_of_step(repo: Repo, head: str, records: Sequence[Record], standing: Mapping[str, Standing], most: int) -> list[Finding]:
     """The last `most` landed steps whose code is gone while the note is there, or the other way round. Two git calls in all."""
-    chosen = _telling(records, most)
+    chosen = _telling(records, standing, most)
     moves = _moves(repo, [record.commit for record in chosen if record.commit])
     now = _at(repo, head, sorted({move.path for moved in moves.values() for move in moved}))
     found = []
@@ -44,12 +44,11 @@ def out_of_step(repo: Repo, head: str, records: Sequence[Record], most: int) -> 
     return found
 
 
-def _telling(records: Sequence[Record], most: int) -> list[Record]:
+def _telling(records: Sequence[Record], standing: Mapping[str, Standing], most: int) -> list[Record]:
     """Landed steps that decide where their item stands, and undone ones whose item nobody has finished since; the last `most`."""
-    standing = standings(record.name for record in records if not record.undone)
     found = []
     for record in reversed(records):
-        own = standing.get(record.name.step.name)
+        own = standing.get(record.name.item)
         last = own.last if own else None
         done = last is not None and last.outcome is Outcome.DONE
         if record.name.outcome is Outcome.DONE and record.commit and (not done if record.undone else last == record.name):
@@ -97,14 +96,14 @@ def _at(repo: Repo, head: str, paths: Sequence[str]) -> dict[str, str]:
 
 def mismatches(scene: Scene) -> list[str]:
     """One line for each of the last three steps whose code and note don't say the same; cheap enough for `status`."""
-    found = out_of_step(scene.repo, scene.memory.commit, scene.history.records, _GLANCE)
+    found = out_of_step(scene.repo, scene.memory.commit, scene.history.records, scene.memory.standings, _GLANCE)
     return [f"{finding.text}: {finding.mend}" for finding in found]
 
 
 def mismatched(look: Look) -> Iterator[Finding]:
     """Code and notes that don't say the same."""
     if look.status.head:
-        yield from out_of_step(look.repo, look.status.head, look.records, _LOOKED_AT)
+        yield from out_of_step(look.repo, look.status.head, look.records, look.standings, _LOOKED_AT)
 
 
 def shallow(look: Look) -> Iterator[Finding]:

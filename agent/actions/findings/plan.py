@@ -35,7 +35,7 @@ def broken_links(look: Look) -> Iterator[Finding]:
 def orphans(look: Look) -> Iterator[Finding]:
     """Notes of items that aren't there any more."""
     known = {item.id for item in look.items}
-    names = sorted({name.step.name for name in look.notes if name.outcome is not Outcome.LETTER} - known)
+    names = sorted({name.item for name in look.notes if name.outcome is not Outcome.LETTER} - known)
     if names:
         yield Finding("info", f"there are notes of items that aren't in the list any more: {listed(names)}", "nothing to do: their history stays")
 
