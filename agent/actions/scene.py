@@ -123,14 +123,18 @@ def _nothing_next(scene: Scene) -> AgentctlError:
 
 def brief_for(scene: Scene, item: Item | None, count: Callable[[str], int], prompt: str = "system.md", resumed: str = "") -> Brief:
     """The brief that a fresh session reads at this commit for `item` (None: for planning); `resumed` tells of one that was interrupted."""
+    return compose(sources_of(scene, item, prompt, resumed), scene.memory.config.brief_tokens, count)
+
+
+def sources_of(scene: Scene, item: Item | None, prompt: str = "system.md", resumed: str = "") -> Sources:
+    """What that brief is made of."""
     history = _with_since(scene)
     wanted = [scene.letter[0]] if scene.letter else []
     wanted += list(history.merged)
     notes = read_notes(scene.repo, scene.memory.commit, wanted)
     if item is not None:
         notes |= notes_of(scene.repo, [record for record in scene.history.records if record.name.item == item.id])
-    sources = Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None, resumed)
-    return compose(sources, scene.memory.config.brief_tokens, count)
+    return Sources(template(prompt), scene.memory, history, item, notes, scene.letter[0] if scene.letter else None, resumed)
 
 
 def _with_since(scene: Scene) -> History:

@@ -6,9 +6,9 @@ import click
 
 from agent.actions.overview import cost as cost_of
 from agent.actions.overview import log_lines, where
-from agent.actions.scene import Scene, brief_for, choose, find_item, open_scene
+from agent.actions.scene import Scene, choose, find_item, open_scene, sources_of
 from agent.cli.common import now, print_json, repository, with_json
-from agent.domain.brief import Brief
+from agent.domain.brief import Brief, compose
 from agent.domain.todo import Item
 from agent.render import data, text
 
@@ -64,13 +64,15 @@ def _brief(scene: Scene, item: Item, *, counted: bool) -> Brief:
     No token is shorter than a byte: where nothing is cut even if each byte counts as one, the text is what it is by the exact count, which
     takes longer than all the rest of the command.
     """
+    sources, budget = sources_of(scene, item), scene.memory.config.brief_tokens
     if not counted:
-        at_most = brief_for(scene, item, lambda text: len(text.encode("utf-8", "surrogatepass")))
+        at_most = compose(sources, budget, lambda text: len(text.encode("utf-8", "surrogatepass")))
         if not any(part.cut for part in at_most.parts):
             return at_most
-    from agent.model.tokens import count
+    from agent.model.tokens import remembered
 
-    return brief_for(scene, item, count)
+    with remembered(scene.repo.private / "cache" / "tokens-1.json") as count:
+        return compose(sources, budget, count)
 
 
 @click.command()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from agent.cache import keep, kept
 from agent.model.price import litellm_folder
 
 LONGEST = 200_000
@@ -31,6 +33,23 @@ def count(text: str) -> int:
         raise
     except BaseException:  # noqa: BLE001  # the binding's panics are no Exceptions
         return estimate(text)
+
+
+@contextmanager
+def remembered(file: Path) -> Iterator[Callable[[str], int]]:
+    """`count`, with what it said last time from `file`, by the hash of each text; `file` then holds what was asked for this time."""
+    known: dict[str, int] = kept(file) or {}
+    asked: dict[str, int] = {}
+
+    def counted(text: str) -> int:
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if key not in asked:
+            asked[key] = known[key] if key in known else count(text)
+        return asked[key]
+
+    yield counted
+    if not asked.keys() <= known.keys() and _encoder() is not None:  # an estimate isn't worth keeping
+        keep(file, asked)
 
 
 def estimate(text: str) -> int:
