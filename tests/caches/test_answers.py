@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent import ledger
 from agent.cache import keep, kept
 from agent.domain.usage import Usage
-from agent.ledger import Call, Ledger
+from agent.ledger import Call, Ledger, calls
 from agent.model import tokens
 from agent.model.tokens import count, remembered
 from agent.repository import facts
@@ -26,7 +25,7 @@ _SPEND = Usage(0.25, 1000, 500, 50, 2.0)
 @pytest.fixture(autouse=True)
 def keeps_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "_WORTH_KEEPING", 0)
-    monkeypatch.setattr(ledger, "_WORTH_KEEPING", 0)
+    monkeypatch.setattr(calls, "_WORTH_KEEPING", 0)
 
 
 @pytest.fixture
