@@ -95,7 +95,7 @@ def find_record(scene: Scene, word: str | None) -> Record | None:
     records = scene.history.records
     if word is None:
         return records[-1] if records else None
-    exact = [record for record in records if word in (str(record.name.step), record.name.step.name)]
+    exact = [record for record in records if word in (record.name.step, record.name.item)]
     if exact:
         return exact[-1]
     commit = scene.repo.resolve(word) if " " not in word and "\n" not in word else None
