@@ -6,6 +6,7 @@ without anybody noticing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -29,7 +30,7 @@ class Folder(NamedTuple):
 
 def read_folder(repo: Repo, commit: str) -> Folder:
     """What `.agent/` holds at `commit`; nothing at all where it isn't there."""
-    entries = repo.children(commit, [f"{FOLDER}/", f"{FOLDER}/todo/", f"{FOLDER}/lessons/", _NOTES])
+    entries = _children(repo, commit, [f"{FOLDER}/", f"{FOLDER}/todo/", f"{FOLDER}/lessons/", _NOTES])
     days = [entry for entry in entries if entry.mode == _TREE and entry.path.startswith(_NOTES)]
     files = [entry for entry in entries if entry.mode != _TREE]
     cache = repo.private / "cache" / f"notes-{_VERSION}.json"
@@ -44,6 +45,14 @@ def read_folder(repo: Repo, commit: str) -> Folder:
     return Folder(tuple(files), tuple(names))
 
 
+def _children(repo: Repo, commit: str, paths: Sequence[str]) -> list[Entry]:
+    """What lies directly in the folders `paths` (relative to `root`, each ended by `/`), folders too; a link in place of one as itself."""
+    spec = [repo.prefix + path for path in paths]
+    out = repo.git.run("ls-tree", "-z", "--full-tree", commit, "--", *spec, *(path.rstrip("/") for path in spec))
+    lines = (line.partition("\t") for line in os.fsdecode(out).split("\0") if line)
+    return [Entry(meta[:6], meta.rpartition(" ")[2], path.removeprefix(repo.prefix)) for meta, _, path in lines]
+
+
 def _key(day: Entry) -> str:
     return f"{day.path.removeprefix(_NOTES)} {day.id}"
 
@@ -51,7 +60,7 @@ def _key(day: Entry) -> str:
 def _read(repo: Repo, commit: str, days: Sequence[Entry]) -> tuple[dict[str, list[str]], list[Entry]]:
     """The names of the notes in each of `days`, by `_key`, and links found there."""
     found: dict[str, list[str]] = {day.path: [] for day in days}
-    entries = repo.children(commit, [f"{day.path}/" for day in days])
+    entries = _children(repo, commit, [f"{day.path}/" for day in days])
     for entry in entries:
         name = NoteName.parse(entry.path)
         if name is not None and entry.path == f"{FOLDER}/{name.path}":

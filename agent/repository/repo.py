@@ -151,15 +151,7 @@ class Repo:
 
     def tree(self, revision: str, under: str = FOLDER) -> list[Entry]:
         """The files below `under` (relative to `root`) at `revision`, with paths relative to `root`."""
-        return self._entries("-r", revision, self._spec(under))
-
-    def children(self, revision: str, paths: Sequence[str]) -> list[Entry]:
-        """What lies directly in the folders `paths` (relative to `root`, each ended by `/`) at `revision`, folders too; a link in place of one as itself."""
-        spec = [self.prefix + path for path in paths]
-        return self._entries("", revision, [*spec, *(path.rstrip("/") for path in spec)])
-
-    def _entries(self, option: str, revision: str, spec: Sequence[str]) -> list[Entry]:
-        out = self.git.run("ls-tree", *([option] if option else []), "-z", "--full-tree", revision, "--", *spec)
+        out = self.git.run("ls-tree", "-r", "-z", "--full-tree", revision, "--", *self._spec(under))
         start = len(self.prefix)
         lines = (line.partition("\t") for line in os.fsdecode(out).split("\0") if line)
         return [Entry(meta[:6], meta.rpartition(" ")[2], path[start:]) for meta, _, path in lines]
