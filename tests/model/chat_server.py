@@ -5,7 +5,7 @@
         open_model("openai/any", endpoint=Endpoint(api_base=server.url), ...)
         assert server.requests[0].body["messages"][0]["role"] == "system"
 
-Answers are given in order; the last one stands for all later requests too.
+Answers are given in order; the last one stands for all later requests too. `disturb` puts faults between them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -96,6 +96,8 @@ class ChatServer:
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self._answers: list[Answer] = []
+        self._faults: Iterator[Answer | None] = iter(())
+        self.disturbed = 0
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -119,11 +121,20 @@ class ChatServer:
             self.requests.clear()
             self._answers = list(answers)
 
+    def disturb(self, faults: Iterable[Answer | None]) -> None:
+        """Before each answer ask `faults` for another one: what it gives is sent instead, and the answer waits for the next request; None: not now."""
+        with self._lock:
+            self._faults = iter(faults)
+
     def _take(self, received: Received) -> Answer:
         with self._lock:
             self.requests.append(received)
+            fault = next(self._faults, None)
+            if fault is not None:
+                self.disturbed += 1
+                return fault
             if not self._answers:
-                return fault(500, "the test has set no answer")
+                return as_json({"error": {"message": "the test has set no answer"}}, 500)
             return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
     def _wait(self, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -87,3 +88,11 @@ def test_without_a_key_or_a_provider_nothing_is_sent(child: Child, server: ChatS
         error = failing(ClientModel(name, Endpoint(), child))
         assert (error.kind, error.reason) == (Kind.STOP, reason)
     assert server.requests == []
+
+
+def test_claude_alone_is_told_what_to_cache(child: Child, server: ChatServer) -> None:
+    for dialect in DIALECTS:
+        server.says(as_json(dialect.said("ok", "stop")))
+        assert asked(child, server, dialect).complete(ASKED).text == "ok"
+        told = [json.dumps(sent.body).count('"cache_control"') for sent in server.requests]
+        assert max(told) == (2 if dialect.model.startswith("anthropic/") else 0)
