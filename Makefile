@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench kill-test clean
 
 demo: $(INSTALLED)
 	@$(BIN)/agentctl demo
@@ -23,6 +23,12 @@ docs: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.step
+
+# Ends agentctl by SIGKILL at N random moments and looks at what is left.
+N ?= 1000
+SEED ?= 1
+kill-test: $(INSTALLED)
+	$(BIN)/python -m tests.kill.driver $(N) $(SEED)
 
 $(INSTALLED): pyproject.toml
 	@echo "installing into .venv (the first time takes some minutes: litellm is large)"

@@ -8,11 +8,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+TEMPORARY = ".agentctl-tmp"
+_ROOM = 200  # bytes of a name; file systems give 255
+
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace `path` by `data`: a reader, or whoever comes after a power cut, sees the old bytes or the new ones, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name[:_ROOM]}.{os.getpid()}{TEMPORARY}")
     try:
         with temporary.open("wb") as file:
             file.write(data)
@@ -27,7 +30,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def write_hint(path: Path, data: bytes) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what is worth nothing after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
     temporary.write_bytes(data)
     temporary.replace(path)
 
@@ -42,6 +45,20 @@ def alone(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def abandoned(temporary: Path) -> bool:
+    """Whether a temporary file of `write_whole` was left by a process that is gone."""
+    pid = temporary.name.removesuffix(TEMPORARY).rpartition(".")[2]
+    if not temporary.name.endswith(TEMPORARY) or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return int(pid) == os.getpid()  # a process of before had the same number: this one isn't writing now
 
 
 def append_line(path: Path, line: str) -> None:

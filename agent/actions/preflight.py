@@ -12,6 +12,7 @@ from agent.actions.resume import pause
 from agent.actions.workbench import Workbench
 from agent.domain.message import steps_in
 from agent.domain.text import one_line
+from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing
 from agent.lock import MARK
@@ -96,12 +97,14 @@ def recover(repo: Repo, holder: str) -> str:
     wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files in `.agent/`, nothing is
     touched and AgentctlError is raised.
     """
-    for index in repo.private.glob("work-*.index*"):
-        index.unlink(missing_ok=True)
+    _sweep(repo)
     journal = Journal(repo.private)
     entry = journal.read()
     if entry is None:
         return ""
+    for path in repo.untracked_like(f"*{TEMPORARY}"):
+        if abandoned(repo.top / path):
+            (repo.top / path).unlink(missing_ok=True)
     if holder:
         end_marked(f"{MARK}={holder}", _PATIENCE)
     clear_left_locks(repo, journal.written())
@@ -122,6 +125,15 @@ def recover(repo: Repo, holder: str) -> str:
         return f"an earlier agentctl died while {entry.step} was about to be committed; that is done now"
     kept = pause(bench)
     return f"an earlier agentctl died during {entry.step}: the tree is put back" + (f"; what it had done is kept in {kept}" if kept else "")
+
+
+def _sweep(repo: Repo) -> None:
+    """Half-written files of our own that a kill left in the git directory go."""
+    for index in repo.private.glob("work-*.index*"):
+        index.unlink(missing_ok=True)
+    for temporary in {*repo.private.rglob(f"*{TEMPORARY}"), *repo.shared.rglob(f"*{TEMPORARY}")}:
+        if abandoned(temporary):
+            temporary.unlink(missing_ok=True)
 
 
 def _finished(bench: Workbench, landing: Landing) -> bool:

@@ -170,6 +170,11 @@ class Repo:
         out = self.git.run("ls-files", "-z", "--others", "--directory", "--no-empty-directory")
         return [path for path in os.fsdecode(out).split("\0") if path]
 
+    def untracked_like(self, pattern: str) -> list[str]:
+        """Untracked and ignored files (relative to the top) whose names match `pattern`."""
+        out = self.git.run("ls-files", "-z", "--others", "--", pattern, env={"GIT_LITERAL_PATHSPECS": "0"})
+        return [path for path in os.fsdecode(out).split("\0") if path]
+
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """The contents of `ids` (object names or `REV:path`) in their order, None for what isn't there."""
         if not ids:

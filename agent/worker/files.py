@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.domain.text import plain
+from agent.durable import TEMPORARY
 from agent.errors import AgentctlError
 
 LARGEST = 20_000_000
@@ -204,7 +205,7 @@ def save(path: Path, data: bytes) -> None:
     """Let `path` hold `data`: all of it or, on any error, what it held before. Mode and owner of an existing file stay."""
     path.parent.mkdir(parents=True, exist_ok=True)
     old = path.stat() if path.exists() else None
-    beside = path.with_name(f".agentctl-{secrets.token_hex(8)}.tmp")
+    beside = path.with_name(f".{secrets.token_hex(8)}.{os.getpid()}{TEMPORARY}")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
