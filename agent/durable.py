@@ -30,7 +30,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def write_hint(path: Path, data: bytes) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what is worth nothing after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.tmp")
     temporary.write_bytes(data)
     temporary.replace(path)
 
