@@ -23,6 +23,7 @@ docs: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.sandbox
 
 # Ends agentctl by SIGKILL at N random moments and looks at what is left.
 N ?= 1000

@@ -68,3 +68,9 @@ def project(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     recording = tmp_path / "replies.yaml"
     monkeypatch.setenv("AGENTCTL_MODEL", f"scripted:{recording}")
     return Project(root, recording)
+
+
+@pytest.fixture
+def unconfined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests in which a command plays a person, or reaches what a test has put outside of the repository: no sandbox keeps it from that."""
+    monkeypatch.setenv("AGENTCTL_SANDBOX", "none")

@@ -28,8 +28,8 @@ SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one pla
 GIT = "only agent/repository runs git"
 NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
 TELEMETRY = "only agent/render/otel.py sends telemetry, and only where it is asked for"
-SOCKETS = "only agent/model reaches the network, and agent/notify the service manager"
-PROCESSES = "only the worker's shell and the model's client start other programs"
+SOCKETS = "only agent/model reaches the network, agent/notify the service manager, and the trial of sandboxes itself"
+PROCESSES = "only the worker's shell, its launcher and the model's client start other programs"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
 ONLY_IN = {
     **dict.fromkeys(("git", "gitdb"), (GIT, ("agent/repository/",))),
@@ -38,8 +38,8 @@ ONLY_IN = {
         (NETWORK, ("agent/model/",)),
     ),
     "opentelemetry": (TELEMETRY, ("agent/render/otel.py",)),
-    "socket": (SOCKETS, ("agent/model/", "agent/notify.py")),
-    **dict.fromkeys(("subprocess", "pty"), (PROCESSES, ("agent/worker/shell.py", "agent/model/client.py"))),
+    "socket": (SOCKETS, ("agent/model/", "agent/notify.py", "agent/worker/sandbox/trial.py", "agent/worker/sandbox/attempts.py")),
+    **dict.fromkeys(("subprocess", "pty"), (PROCESSES, ("agent/worker/shell.py", "agent/worker/sandbox/launcher.py", "agent/model/client.py"))),
     **dict.fromkeys(("multiprocessing", "asyncio"), (PROCESSES, ())),
 }
 NEVER_PURE = ("os", "io", "shutil", "tempfile", "pathlib", "time", "random", "secrets", "subprocess", "sys", "signal", "threading")

@@ -18,22 +18,23 @@ from agent.gate.checks import run_checks
 from agent.gate.formats.protocol import Counts, Tally
 from agent.gate.protocol import Baseline, CheckResult
 from agent.repository.repo import FOLDER, Repo
+from agent.worker.shell import Shell
 
 _VERSION = 2  # of the cache's shape
 _REMEMBERED = 20  # trees
 
 
-def checks_before(repo: Repo, commit: str, commands: Sequence[str], timeout: float, listen: Listener) -> dict[str, Baseline]:
+def checks_before(repo: Repo, commit: str, commands: Sequence[str], shell: Shell, timeout: float, listen: Listener) -> dict[str, Baseline]:
     """What `commands` say of `commit`, whose files the work tree holds; one that was never run, as another took too long, is not among them.
 
     Raises AgentctlError where a program is missing.
     """
     if not commands:
         return {}
-    key = code_key(repo, commit)
+    key = code_key(repo, commit, shell.told)
     asked = _read(repo).get(key, {})
     unknown = [command for command in commands if command not in asked]
-    for result in run_checks(unknown, root=repo.root, timeout=timeout, listen=listen) if unknown else ():
+    for result in run_checks(unknown, shell=shell, timeout=timeout, listen=listen) if unknown else ():
         if result.missing:
             raise _missing(result)
         asked[result.command] = Baseline(result.ok, result.tally)
@@ -49,12 +50,12 @@ def _missing(result: CheckResult) -> AgentctlError:
     )
 
 
-def code_key(repo: Repo, commit: str) -> str:
-    """A name for all files of `commit`, and their modes, but agentctl's own folder: whatever else lies beside it counts."""
+def code_key(repo: Repo, commit: str, how: str) -> str:
+    """A name for all files of `commit`, and their modes, but agentctl's own folder (whatever else lies beside it counts), and for `how` checks are run."""
     steps = [*PurePosixPath(repo.prefix).parts, FOLDER]
     paths = ["/".join(steps[: place + 1]) for place in range(len(steps))]
     entries = [entry for path in paths for entry in _beside(repo, commit, path)]
-    return hashlib.sha256(b"\0".join(entries)).hexdigest()
+    return hashlib.sha256(b"\0".join([how.encode(), *entries])).hexdigest()
 
 
 def _beside(repo: Repo, commit: str, path: str) -> list[bytes]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from agent.actions.findings.confinement import CONFINEMENT
 from agent.actions.findings.files import FILES
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.actions.findings.landed import LANDED, mismatches
@@ -18,7 +19,7 @@ from agent.repository.repo import Repo
 
 __all__ = ["Finding", "Fixed", "doctor", "fix_all", "mismatches"]
 
-_FINDERS: tuple[Finder, ...] = (*STATE, *FILES, *PLAN, *MACHINE, *LEFTOVERS, *LANDED)
+_FINDERS: tuple[Finder, ...] = (*STATE, *FILES, *PLAN, *MACHINE, *CONFINEMENT, *LEFTOVERS, *LANDED)
 _WORST_FIRST = ("error", "warning", "info")
 
 

@@ -31,6 +31,14 @@ _NOT_IN_THE_TREE = "This session's work did not land and was put back: nothing o
 
 
 @dataclass(frozen=True)
+class Means:
+    """What a step worked with: its model, and its sandbox where that is weaker than it should be."""
+
+    model: str
+    sandbox: str = ""
+
+
+@dataclass(frozen=True)
 class Writing:
     """A note with its name, the files of its commit (path inside `.agent/`, text) and the commit's message."""
 
@@ -58,7 +66,7 @@ def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[st
 
 def _safe_note(note: Note) -> Note:
     checked = tuple(safe(line) for line in note.checked)
-    return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked)
+    return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked, note.sandbox)
 
 
 def clean(report: Report) -> Report:
@@ -72,9 +80,9 @@ def clean(report: Report) -> Report:
     )
 
 
-def landed(step: StepId, item: Item, report: Report, usage: Usage, model: str, checked: Sequence[str], memory: Memory) -> Writing:
+def landed(step: StepId, item: Item, report: Report, usage: Usage, means: Means, checked: Sequence[str], memory: Memory) -> Writing:
     """The write-up of a step whose gate is green, with the items and lessons that it leaves."""
-    note = Note.of(item.title, report.note, report.letter, usage, model, tuple(checked))
+    note = Note.of(item.title, report.note, report.letter, usage, means.model, tuple(checked), means.sandbox)
     more = [*proposed_files(report.proposals, memory, step), *lesson_files(report.lessons, memory, step)]
     return write_up(step, Outcome.DONE, note, more)
 
@@ -98,7 +106,7 @@ def failed(
     claimed: Report | None,
     verdict: Verdict | None,
     usage: Usage,
-    model: str,
+    means: Means,
     before: Mapping[str, Baseline] = MappingProxyType({}),
 ) -> Writing:
     """The write-up of a step that didn't land: why, and the note and letter of what was last handed in (`claimed`), as a claim."""
@@ -109,7 +117,7 @@ def failed(
         parts.append("What it found out:\n\n" + "\n".join(f"- {lesson.title}: {' '.join(lesson.text.split())}" for lesson in ending.lessons))
     checked = checked_lines(verdict, before) if verdict else ()
     letter = f"{_NOT_IN_THE_TREE}\n\n{claimed.letter}" if claimed else ""
-    note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, model, checked)
+    note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, means.model, checked, means.sandbox)
     return write_up(step, outcome, note)
 
 
@@ -124,9 +132,9 @@ def _why(verdict: Verdict) -> str:
     return text
 
 
-def asked(step: StepId, item: Item, report: Report, usage: Usage, model: str) -> Writing:
+def asked(step: StepId, item: Item, report: Report, usage: Usage, means: Means) -> Writing:
     """The write-up of a step that stopped at a question: the item waits for a person."""
-    note = Note.of(item.title, f"A question to a person:\n\n{report.note}", report.letter, usage, model)
+    note = Note.of(item.title, f"A question to a person:\n\n{report.note}", report.letter, usage, means.model, sandbox=means.sandbox)
     return write_up(step, Outcome.BLOCKED, note)
 
 

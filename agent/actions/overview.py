@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from agent.actions.life import Life, life
 from agent.actions.paused import all_paused
 from agent.actions.scene import Scene
 from agent.actions.spending import Budget, all_spending, budget, grouped, total
+from agent.domain.config import NO_SANDBOX, sandbox_kind
 from agent.domain.memory import Record
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
@@ -59,7 +61,8 @@ class Where:
     """What `status` says.
 
     `running` is the process that holds the lock of this work tree, `paused` the steps that were broken off and can be gone on from, `undone` the
-    last step that was taken back.
+    last step that was taken back. `sandbox` names what confines commands where that is less than usual: none at all, by the settings, or as the
+    last letter's note says.
     """
 
     counts: dict[State, int]
@@ -72,6 +75,7 @@ class Where:
     budget: Budget
     undone: Record | None
     blocked: tuple[Row, ...]
+    sandbox: str = ""
 
 
 def where(scene: Scene, now: datetime) -> Where:
@@ -90,7 +94,15 @@ def where(scene: Scene, now: datetime) -> Where:
         budget=budget(scene, sums, now),
         undone=next((one for one in reversed(scene.history.records) if one.undone and one.name.outcome is Outcome.DONE), None),
         blocked=tuple(row for row in listed if row.standing.state is State.BLOCKED),
+        sandbox=_sandbox(scene),
     )
+
+
+def _sandbox(scene: Scene) -> str:
+    if sandbox_kind(scene.memory.config.sandbox, os.environ) == NO_SANDBOX:
+        return NO_SANDBOX
+    told = scene.letter[1].sandbox if scene.letter else ""
+    return "" if told == NO_SANDBOX else told
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,14 @@ from datetime import datetime
 
 from agent.actions.before import checks_before, code_key, remember, told_as_before
 from agent.actions.bounds import UNBOUND, Bounds
-from agent.actions.commits import WORKER, ground_for
+from agent.actions.commits import ground_for
 from agent.actions.metered import metered
-from agent.actions.outcome import Writing, asked, checked_lines, clean, failed, landed, safe
+from agent.actions.outcome import Means, Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene, under
 from agent.actions.sharing import sharing_for
+from agent.actions.shells import Shells, open_shells
 from agent.actions.spending import purse_for
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
@@ -45,7 +46,6 @@ from agent.repository.repo import FOLDER, Repo, changed_between
 from agent.transcripts import Transcript, open_transcript
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report, Session
-from agent.worker.shell import clean_environment
 from agent.worker.tools import STEP_TOOLS, Desk
 from agent.worker.workspace import Workspace
 
@@ -93,13 +93,13 @@ def take_step(
         takeup = find_work(repo, item.id, listen)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
         task = Task(item.id, scene.history.attempts[item.id] + 1, scene.memory.config.prices.get(name))
-        with closing(open_model(name, task)) as opened:
+        with open_shells(repo, scene.memory.config.sandbox) as shells, closing(open_model(name, task)) as opened:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing)
             listen(StepBegan(str(step), item.id, model.name))
             try:
-                result = _Step(scene, item, step, model, bench, transcript, listen, takeup).take(bounds)
+                result = _Step(scene, item, step, model, shells, bench, transcript, listen, takeup).take(bounds)
             except BaseException as stop:
                 _break_off(bench, stop)
                 raise
@@ -137,6 +137,7 @@ class _Step:
         item: Item,
         step: StepId,
         model: Model,
+        shells: Shells,
         bench: Workbench,
         transcript: Transcript,
         listen: Listener,
@@ -146,6 +147,8 @@ class _Step:
         self.item = item
         self.step = step
         self.model = model
+        self.shells = shells
+        self.means = Means(model.name, shells.weaker)
         self.bench = bench
         self.transcript = transcript
         self.listen = listen
@@ -170,7 +173,7 @@ class _Step:
             self.model,
             brief,
             STEP_TOOLS,
-            Desk(workspace, {**clean_environment(os.environ), **WORKER}, list(progress.lessons), list(progress.proposals)),
+            Desk(workspace, self.shells.work, list(progress.lessons), list(progress.proposals)),
             Allowance(limits.calls, limits.usd, limits.minutes * 60, bounds.deadline),
             count=count,
             before=self.bench.before_tool,
@@ -190,7 +193,7 @@ class _Step:
         while True:
             report = clean(session.work(said))
             if report.ending is Ending.ASKED:
-                return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.model.name), Exit.PERSON_NEEDED)
+                return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.means), Exit.PERSON_NEEDED)
             if report.ending is Ending.LIMIT and report.limit == "deadline":
                 raise AgentctlError("the time of the run was over before the step was finished", "agentctl run, with more", Exit.LIMIT)
             if report.ending is not Ending.FINISHED:
@@ -209,7 +212,7 @@ class _Step:
     def _checks_before(self) -> dict[str, Baseline]:
         base = self.scene.memory.commit
         self.listen(Phase("base checks", "on the commit that the step begins from"))
-        before = checks_before(self.repo, base, self.commands, self._check_seconds(), told_as_before(self.listen))
+        before = checks_before(self.repo, base, self.commands, self.shells.checks, self._check_seconds(), told_as_before(self.listen))
         changed = self.bench.after_checks()
         if changed:
             raise AgentctlError(
@@ -242,7 +245,7 @@ class _Step:
             added=added_lines(self.repo, base, tree),
             sides=self._sides(changes, base, tree),
             item=self.item,
-            root=self.repo.root,
+            shell=self.shells.checks,
             limits=SizeLimits(limits.file_bytes, limits.lines),
             timeout=self._check_seconds(),
             environment=os.environ,
@@ -300,7 +303,11 @@ class _Step:
             if made.strange:
                 self.bench.refuse(made)
                 return _swapped(made)
-        remember(self.repo, code_key(self.repo, made.commit), {check.command: Baseline(check.ok, check.tally) for check in verdict.checks})
+        remember(
+            self.repo,
+            code_key(self.repo, made.commit, self.shells.checks.told),
+            {check.command: Baseline(check.ok, check.tally) for check in verdict.checks},
+        )
         self._confirm(made.commit)
         self.bench.close()
         return StepResult(writing.name, self.item, writing.note, made.commit, Exit.OK)
@@ -310,7 +317,7 @@ class _Step:
         others = self.bench.beside()
         if others:
             checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
-        writing = landed(self.step, self.item, report, self._usage(report), self.model.name, checked, self.scene.memory)
+        writing = landed(self.step, self.item, report, self._usage(report), self.means, checked, self.scene.memory)
         return writing, self.bench.land(self.bench.intend(tree, (*writing.files, *self.transcript.files()), writing.message))
 
     def _mended(self, report: Report, tree: str, made: Made) -> tuple[Verdict, str] | str:
@@ -337,7 +344,7 @@ class _Step:
         if used_up:
             report = replace(report, note=f"{report.note}\n\nThis was attempt {failures} of {failures}: a person is needed.")
         code = Exit.LIMIT if used_up or report.ending is Ending.LIMIT else Exit.GATE_FAILED
-        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.model.name, self.before)
+        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.means, self.before)
         return self._without_landing(writing, code)
 
     def _without_landing(self, writing: Writing, code: Exit) -> StepResult:

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.domain.frontmatter import Head, read_mapping
 from agent.domain.price import Price
+from agent.errors import AgentctlError
 
 PATH = "config.yaml"
 
@@ -39,6 +40,38 @@ class Alert:
 
 
 @dataclass(frozen=True)
+class SandboxSettings:
+    """How commands are confined. `kind` is a mechanism's name, `auto` or `none`; `network_for` are commands that may use the network."""
+
+    kind: str = "auto"
+    network: bool = False
+    network_for: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    processes: int = 2000
+    file_bytes: int = 10_000_000_000
+    memory_bytes: int = 0
+
+    def may_connect(self, command: str) -> bool:
+        """Whether `command` may use the network."""
+        return self.network or command in self.network_for
+
+
+NO_SANDBOX = "none"
+KINDS = ("auto", "bubblewrap", "landlock", "sandbox-exec", NO_SANDBOX)
+_SANDBOX_VARIABLE = "AGENTCTL_SANDBOX"
+
+
+def sandbox_kind(settings: SandboxSettings, environment: Mapping[str, str]) -> str:
+    """The kind of sandbox to use: a machine that is unlike the others says so in its environment. Raises AgentctlError for one that isn't known."""
+    named = environment.get(_SANDBOX_VARIABLE, "")
+    if named and named not in KINDS:
+        raise AgentctlError(f"{_SANDBOX_VARIABLE}={named} is no sandbox", "set one of " + ", ".join(KINDS))
+    return named or settings.kind
+
+
+@dataclass(frozen=True)
 class Config:
     """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names.
 
@@ -57,6 +90,10 @@ class Config:
     push_wip: str = ""
 
 
+    sandbox: SandboxSettings = SandboxSettings()
+
+
+_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients", "sandbox")
 _PRICE = ("input", "cached", "written", "output")
 _TRANSCRIPTS = ("off", "local", "encrypted")
 _RECIPIENTS = ("age1", "ssh-ed25519 ", "ssh-rsa ")
@@ -79,7 +116,36 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
         prices={name: _price(prices, name) for name in prices.nodes},
         **_transcripts(head),
         push_wip=head.text("push_wip") or "",
+        sandbox=_sandbox(head),
     )
+
+
+def _sandbox(head: Head) -> SandboxSettings:
+    """The settings below `sandbox:`, or just a kind in their place."""
+    if head.is_text("sandbox"):
+        return SandboxSettings(kind=_kind(head, "sandbox"))
+    section = head.section("sandbox")
+    _refuse_unknown(section, ("kind", "network", "read", "write", "env", "processes", "file_bytes", "memory_bytes"))
+    default = SandboxSettings()
+    network = section.texts("network")
+    return SandboxSettings(
+        kind=_kind(section, "kind"),
+        network=network == ("true",),
+        network_for=() if network in (("true",), ("false",)) else network,
+        read=section.texts("read"),
+        write=section.texts("write"),
+        env=section.texts("env"),
+        processes=int(_positive(section, "processes", default.processes)),
+        file_bytes=int(_positive(section, "file_bytes", default.file_bytes)),
+        memory_bytes=int(_positive(section, "memory_bytes", default.memory_bytes)),
+    )
+
+
+def _kind(head: Head, key: str) -> str:
+    kind = head.text(key) or SandboxSettings.kind
+    if kind not in KINDS:
+        raise head.bad(key, f"{kind} is no sandbox", "write one of " + ", ".join(KINDS))
+    return kind
 
 
 def _transcripts(head: Head) -> dict[str, Any]:

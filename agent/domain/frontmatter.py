@@ -47,6 +47,10 @@ class Head:
             raise self.bad(key, f"{key} wants one value", f"write {key}: VALUE")
         return _scalar(node)
 
+    def is_text(self, key: str) -> bool:
+        """Whether one value stands at `key`, and not a list or keys of its own."""
+        return key in self.nodes and isinstance(self.nodes[key][1], yaml.ScalarNode) and self.text(key) is not None
+
     def number(self, key: str) -> float | None:
         """The number at `key`, None where it is absent or empty."""
         text = self.text(key)

@@ -18,7 +18,7 @@ _OURS = re.compile(r"^(?:The step did not land:.*(?:\n- .*)*|This session's work
 
 @dataclass(frozen=True)
 class Note:
-    """One note. `spent` is None where a person wrote it; `checked` is one line a check."""
+    """One note. `spent` is None where a person wrote it; `checked` is one line a check; `sandbox` names what commands ran in where it is less than usual."""
 
     title: str
     text: str
@@ -26,9 +26,19 @@ class Note:
     spent: Usage | None = None
     model: str = ""
     checked: tuple[str, ...] = ()
+    sandbox: str = ""
 
     @classmethod
-    def of(cls, title: str, text: str, letter: str = "", spent: Usage | None = None, model: str = "", checked: tuple[str, ...] = ()) -> Note:
+    def of(
+        cls,
+        title: str,
+        text: str,
+        letter: str = "",
+        spent: Usage | None = None,
+        model: str = "",
+        checked: tuple[str, ...] = (),
+        sandbox: str = "",
+    ) -> Note:
         """A note whose texts are tidied so that `parse_note(render_note(note, id))` gives it back."""
         return cls(
             title=tidy_title(title) or "Untitled",
@@ -37,6 +47,7 @@ class Note:
             spent=_rounded(spent) if spent else None,
             model=tidy_title(model),
             checked=tuple(tidy_title(line) for line in checked),
+            sandbox=tidy_title(sandbox),
         )
 
 
@@ -49,6 +60,8 @@ def render_note(note: Note, step: StepId) -> str:
         head.append(f"model: {dump(note.model)}")
     if note.checked:
         head.append(f"checked: {dump(list(note.checked))}")
+    if note.sandbox:
+        head.append(f"sandbox: {dump(note.sandbox)}")
     parts = [f"# {note.title}"]
     parts += [note.text] if note.text else []
     parts += ["## Handoff", note.letter] if note.letter else []
@@ -78,6 +91,7 @@ def parse_note(text: str, path: str) -> Note:
         spent=_read_spent(head.section("spent")) if "spent" in head.nodes else None,
         model=head.text("model") or "",
         checked=head.texts("checked"),
+        sandbox=head.text("sandbox") or "",
     )
 
 

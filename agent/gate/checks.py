@@ -1,13 +1,12 @@
-"""Running the checks: each command by the shell, in the repository, without keys and without a terminal."""
+"""Running the checks: each command by the shell, in the repository, confined as the worker is."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from agent.domain.events import CheckBegan, CheckEnded, Listener
 from agent.domain.output import fold_output
@@ -16,7 +15,7 @@ from agent.domain.text import one_line
 from agent.gate.protocol import CheckResult
 from agent.gate.reports import stamps, written
 from agent.gate.runners import failing_part, nothing_ran, summary, tally
-from agent.worker.shell import Completed, clean_environment, run_command
+from agent.worker.shell import Completed, Shell
 
 _RED_OUTPUT = 6_000
 _GREEN_OUTPUT = 1_000
@@ -25,19 +24,18 @@ _NAME_WIDTH = 60
 _NO_MODULE = re.compile(r"^\S*python\S*: No module named ([\w.]+)$", re.MULTILINE)
 
 
-def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: Listener) -> tuple[CheckResult, ...]:
-    """Run `commands` in `root`, in order, at most `timeout` seconds each, and tell `listen` of each as it begins and ends.
+def run_checks(commands: Sequence[str], *, shell: Shell, timeout: float, listen: Listener) -> tuple[CheckResult, ...]:
+    """Run `commands` in `shell`, in order, at most `timeout` seconds each, and tell `listen` of each as it begins and ends.
 
     A red check is run once more: only what is red twice is red. It doesn't keep the next ones from running, so that all
     that is wrong is known at once; after one that timed out or whose program is missing the rest are left out. A check
     that started a test runner without a single test having run is red. Raises AgentctlError where no process can be started.
     """
-    environment = clean_environment(os.environ)
     results: list[CheckResult] = []
     for command in commands:
-        result, ended = _once(command, root, environment, timeout, listen)
+        result, ended = _once(command, shell, timeout, listen)
         if not result.ok and ended and not result.missing:
-            result = _on_second_try(result, _once(command, root, environment, timeout, listen)[0])
+            result = _on_second_try(result, _once(command, shell, timeout, listen)[0])
         results.append(result)
         listen(CheckEnded(command, result.ok, result.summary, result.seconds))
         if not ended or result.missing:
@@ -45,15 +43,15 @@ def run_checks(commands: Sequence[str], *, root: Path, timeout: float, listen: L
     return tuple(results)
 
 
-def _once(command: str, root: Path, environment: Mapping[str, str], timeout: float, listen: Listener) -> tuple[CheckResult, bool]:
+def _once(command: str, shell: Shell, timeout: float, listen: Listener) -> tuple[CheckResult, bool]:
     """The check's result, and whether it ended in time."""
     listen(CheckBegan(command, timeout))
-    before = stamps(root, command)
-    completed = run_command(command, cwd=root, env=environment, timeout=timeout)
+    before = stamps(shell.root, command)
+    completed = shell.run(command, timeout)
     result = _judge(command, completed, timeout)
     counts = result.tally.counts
     if counts is None or counts.unit:  # what a report counts is tests, and tells their names
-        reported = written(root, command, before)
+        reported = written(shell.root, command, before)
         result = replace(result, tally=reported if reported.counts else result.tally)
     return result, not completed.timed_out
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from agent.domain.allow import NO_CHANGE, STILL_RED
@@ -20,6 +19,7 @@ from agent.gate.secrets import secrets
 from agent.gate.unseen import unseen
 from agent.gate.weakened.compare import weakened
 from agent.gate.weakened.protocol import Sides
+from agent.worker.shell import Shell
 
 UNCHANGED = Objection(
     "You finished without having changed a single file of the repository: do what the item asks, "
@@ -40,7 +40,7 @@ def gate(
     added: AddedLines,
     sides: Sequence[Sides],
     item: Item,
-    root: Path,
+    shell: Shell,
     limits: SizeLimits,
     timeout: float,
     environment: Mapping[str, str],
@@ -48,7 +48,7 @@ def gate(
     before: Mapping[str, Baseline] = MappingProxyType({}),
     memory: str = ".agent",
 ) -> Verdict:
-    """Judge the working tree at `root`. The checks (`timeout` seconds each) are run only where nothing was found against the changes.
+    """Judge the working tree in which `shell` runs the checks. The checks (`timeout` seconds each) are run only where nothing was found against the changes.
 
     `environment` is this process's own: its keys must not appear in `added`. `before` is what the checks said of the base
     commit: they may not count fewer tests now. A step without any change is refused unless one of its commands was red
@@ -61,7 +61,7 @@ def gate(
     refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED.told] if idle and not was_red else []))
     if refused:
         return Verdict((), refused, allowed)
-    checks = run_checks(commands, root=root, timeout=timeout, listen=listen)
+    checks = run_checks(commands, shell=shell, timeout=timeout, listen=listen)
     spared = frozenset(check.command for check in checks if STILL_RED in item.allow and not_redder(check, before.get(check.command)))
     refused, fewer = sorted_out(fewer_tests([check for check in checks if check.ok or check.command in spared], before), item.allow)
     if idle and not any(check.ok for check in checks if check.command in was_red):

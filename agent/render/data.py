@@ -44,6 +44,7 @@ def status_data(where: Where) -> dict[str, Any]:
         "heartbeat": _life_data(where.life) if where.life else None,
         "paused": list(where.paused),
         "spent": usage_data(where.spent),
+        "sandbox": where.sandbox or None,
         **budget_data(where.budget),
     }
 

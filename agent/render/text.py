@@ -9,6 +9,7 @@ from agent.actions.life import Alive
 from agent.actions.overview import Cost, Line, Row, Where
 from agent.actions.spending import Budget
 from agent.domain.caps import Cap
+from agent.domain.config import NO_SANDBOX
 from agent.domain.message import reason_of
 from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
@@ -89,6 +90,9 @@ def status_text(where: Where, mismatches: list[str]) -> str:
     facts += [[("broken off", "dim"), (f"{step}; agentctl step goes on from there", "")] for step in where.paused]
     facts.append([("spent", "dim"), (usage_text(where.spent), "")])
     facts += _budget(where.budget)
+    if where.sandbox:
+        means = "commands can do whatever you can" if where.sandbox == NO_SANDBOX else "agentctl doctor says what it leaves open"
+        facts.append([("sandbox", "dim"), (f"{where.sandbox}: {means}", "yellow")])
     facts += [[("mismatch", "red"), (text, "")] for text in mismatches]
     return columns(facts, indent="")
 
@@ -185,6 +189,7 @@ def note_text(name: NoteName, note: Note) -> str:
     facts += [[("model", "dim"), (note.model, "")]] if note.model else []
     facts += [[("spent", "dim"), (f"{usage_text(note.spent)}, {note.spent.seconds:.0f} s", "")]] if note.spent else []
     facts += [[("checked", "dim"), (line, "")] for line in note.checked]
+    facts += [[("sandbox", "dim"), (note.sandbox, "yellow")]] if note.sandbox else []
     parts = [heading(plain(note.title)), columns(facts)]
     parts += [plain(note.text)] if note.text else []
     parts += [f"{heading('Handoff')}\n{plain(note.letter)}"] if note.letter else []
@@ -201,6 +206,7 @@ def step_text(result: StepResult) -> str:
     first = result.note.text.split("\n\n", 1)[0]
     lines += [f"  {line}" for text in plain(first).split("\n") for line in wrap(text, max(40, width() - 2)) or [""]]
     lines += [f"  check {line}" for line in result.note.checked]
+    lines += [f"  sandbox {result.note.sandbox}"] if result.note.sandbox else []
     if result.note.spent:
         lines.append(f"  {usage_text(result.note.spent)}, {result.note.spent.seconds:.0f} s")
     return "\n".join(lines) + "\n" + columns(_ways_on(result), indent="  ")

@@ -23,15 +23,15 @@ class _Process:
     session: int
 
 
-def signal_family(leader: int, mark: str, number: int) -> bool:
-    """Send signal `number` (0 only asks) to all that `leader` started. True where there was somebody.
+def signal_family(leader: int, mark: str, number: int, spared: int = 0) -> bool:
+    """Send signal `number` (0 only asks) to all that `leader` started, but `spared`. True where there was somebody.
 
     On Linux that is its group, its session, whoever carries `mark` ("NAME=value") in its environment, and their descendants; elsewhere its group.
     """
     if sys.platform != "linux":
         return _signal_group(leader, number)
     family = _family(leader, mark)
-    for pid in family:
+    for pid in family - {spared}:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
     return bool(family)

@@ -9,15 +9,19 @@ import selectors
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent.domain.config import SandboxSettings
 from agent.domain.text import left_out
 from agent.errors import AgentctlError
 from agent.worker.processes import signal_family
+from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Sandbox
 
 _HEAD = 256 * 1024
 _TAIL = 1024 * 1024
@@ -41,6 +45,13 @@ _NAMES = frozenset(
 )
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
+    # Settings in the environment come last of all: whatever helpers other files name are forgotten, and nobody is asked for a password or a key.
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "credential.helper",
+    "GIT_CONFIG_VALUE_0": "",
+    "GIT_CONFIG_KEY_1": "core.askPass",
+    "GIT_CONFIG_VALUE_1": "",
+    "GIT_SSH_COMMAND": "false",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -51,6 +62,14 @@ _FIXED = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "DEBIAN_FRONTEND": "noninteractive",
 }
+_OFFLINE = re.compile(
+    r"could not resolve host|name resolution|name or service not known|nodename nor servname|network is unreachable|getaddrinfo|EAI_AGAIN|ENOTFOUND|"
+    r"no route to host|dial tcp: lookup|failed to lookup address|unknown host",
+    re.IGNORECASE,
+)
+_NO_NETWORK = "\n[agentctl: commands have no network; a person can allow it to this one, under `sandbox: network:` in .agent/config.yaml]\n"
+_READ_ONLY_GIT = re.compile(r"\.git/.*read-only file system", re.IGNORECASE)
+_NO_GIT = "\n[agentctl: commands can't change .git: move and delete files with mv and rm; what you changed is committed when you finish]\n"
 _LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 
 
@@ -81,36 +100,82 @@ def shell_argv(command: str, path: str | None) -> list[str]:
     return [shutil.which("bash", path=path) or "/bin/sh", "-c", command]
 
 
-def run_command(command: str, *, cwd: Path, env: Mapping[str, str], timeout: float) -> Completed:
-    """Run `command` in `cwd` for at most `timeout` seconds (and two more for it to end in peace).
+@dataclass(frozen=True)
+class Shell:
+    """How the commands of a step are run: in `root`, with `env`, inside `sandbox`.
+
+    What they leave in the home folder and in /tmp stays there for the next one where `kept` names a folder; else each begins with empty ones.
+    """
+
+    root: Path
+    env: Mapping[str, str]
+    sandbox: Sandbox
+    confines: Confines
+    settings: SandboxSettings
+    kept: Path | None = None
+
+    @property
+    def told(self) -> str:
+        """A text that is another one wherever a command could come to another end."""
+        return f"{self.sandbox.name} {self.settings}"
+
+    def run(self, command: str, timeout: float) -> Completed:
+        """Run `command` as `run_command` does; where it failed for the sandbox's sake its output ends with a line that says what to do."""
+        with _scratch(self.kept) as scratch:
+            confines = replace(self.confines, scratch=scratch, network=self.settings.may_connect(command))
+            done = run_command(command, cwd=self.root, env=self.env, timeout=timeout, inside=(self.sandbox, confines))
+        return replace(done, output=f"{done.output}{self._why(done, confines)}")
+
+    def _why(self, done: Completed, confines: Confines) -> str:
+        """What to say of a command that failed, if it was for the sandbox's sake."""
+        if done.code == 0:
+            return ""
+        if not confines.network and Attempt.NETWORK not in self.sandbox.gaps and _OFFLINE.search(done.output):
+            return _NO_NETWORK
+        return _NO_GIT if Attempt.GIT not in self.sandbox.gaps and _READ_ONLY_GIT.search(done.output) else ""
+
+
+def run_command(command: str, *, cwd: Path, env: Mapping[str, str], timeout: float, inside: tuple[Sandbox, Confines] | None = None) -> Completed:
+    """Run `command` in `cwd` for at most `timeout` seconds (and two more for it to end in peace), `inside` a sandbox where one is given.
 
     It has exactly the variables in `env`, an empty stdin and no terminal. When it returns, whatever it left running has been ended.
     Raises AgentctlError where it can't be started.
     """
     began = time.monotonic()
     mark = secrets.token_hex(12)
+    argv, marked = shell_argv(command, env.get("PATH")), {**env, _MARK: mark}
+    launch = inside[0].wrap(argv, marked, cwd, inside[1]) if inside else Launch(argv, marked)
     reader, writer = os.pipe()
     try:
-        process = _start(command, cwd, {**env, _MARK: mark}, writer)
+        process = _start(launch, cwd, writer)
     except BaseException:
         os.close(reader)
         raise
     finally:
-        os.close(writer)
+        for descriptor in (writer, *launch.inherits):
+            os.close(descriptor)
     ends = _Ends()
     os.set_blocking(reader, False)
     try:
         timed_out = not _read_until_exit(process, reader, ends, began + timeout)
     finally:
-        _end_all(process, f"{_MARK}={mark}", reader, ends)
+        end = _end_kept if launch.keeper else _end_all
+        end(process, f"{_MARK}={mark}", reader, ends)
         os.close(reader)
     return Completed(None if timed_out else _exit_code(process.returncode), ends.text(), round(time.monotonic() - began, 3), timed_out)
 
 
-def _start(command: str, cwd: Path, env: Mapping[str, str], output: int) -> subprocess.Popen[bytes]:
+def _start(launch: Launch, cwd: Path, output: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - running the step's commands is this module's purpose
-            shell_argv(command, env.get("PATH")), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            launch.argv,
+            cwd=cwd,
+            env=launch.env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=launch.inherits,
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -186,14 +251,65 @@ def _drain(reader: int, ends: _Ends, wait: float, chunks: int) -> bool:
 def _end_all(process: subprocess.Popen[bytes], mark: str, reader: int, ends: _Ends) -> None:
     """End the command and all it started: TERM first, KILL for what is left after two seconds; what they still said is kept."""
     for number, again in ((signal.SIGTERM, 0), (signal.SIGKILL, signal.SIGKILL)):
-        until = time.monotonic() + _GRACE
+        until, wait = time.monotonic() + _GRACE, _POLL / 16
         somebody = signal_family(process.pid, mark, number)
         while somebody and time.monotonic() < until:
-            if not _drain(reader, ends, _POLL, chunks=64):
-                time.sleep(_POLL)
+            if not _drain(reader, ends, wait, chunks=64):
+                time.sleep(wait)
             process.poll()
             somebody = signal_family(process.pid, mark, again)
+            wait = min(wait * 2, _POLL)
         if not somebody:
             break
     process.poll()
     _drain(reader, ends, 0, chunks=_TAIL // _CHUNK)
+
+
+def _end_kept(process: subprocess.Popen[bytes], mark: str, reader: int, ends: _Ends) -> None:
+    """As `_end_all`, where `process` is a keeper: when it has ended so has all that it kept, and it is asked to last."""
+    if process.poll() is None:
+        signal_family(process.pid, mark, signal.SIGTERM, spared=process.pid)
+        if not _ends_soon(process, reader, ends):
+            process.terminate()
+        if not _ends_soon(process, reader, ends):
+            signal_family(process.pid, mark, signal.SIGKILL)
+            _ends_soon(process, reader, ends)
+    _drain(reader, ends, 0, chunks=_TAIL // _CHUNK)
+
+
+def _ends_soon(process: subprocess.Popen[bytes], reader: int, ends: _Ends) -> bool:
+    """Wait for its end for two seconds at most, and keep what is still said."""
+    return _read_until_exit(process, reader, ends, time.monotonic() + _GRACE)
+
+
+@contextmanager
+def _scratch(kept: Path | None) -> Iterator[Path]:
+    """A folder with an empty `home` and `tmp`, gone afterwards; or `kept`."""
+    if kept:
+        yield kept
+        return
+    with scratch_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder of this machine's for `Shell.kept`, gone afterwards with all that was left in it."""
+    folder = Path(tempfile.mkdtemp(prefix="agentctl-")).resolve()
+    try:
+        for name in ("home", "tmp"):
+            (folder / name).mkdir()
+        yield folder
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder whatever modes those in it have; what can't be removed stays in the machine's own temporary folder."""
+
+    def open_up(_call: object, path: str, _error: object) -> None:
+        with suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120 - rmtree gives strings
+            shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)  # noqa: PTH108, PTH112, PTH114
+
+    shutil.rmtree(folder, onerror=open_up)

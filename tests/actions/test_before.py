@@ -14,6 +14,7 @@ from agent.gate.formats.protocol import Counts, Tally
 from agent.gate.protocol import Baseline
 from agent.repository.repo import Repo, discover
 from tests.project import Project
+from tests.shells import bare_shell
 
 
 @pytest.fixture(params=["", "web", "apps/web", "apps/many/deep/web"])
@@ -31,31 +32,31 @@ PATHS = ("apps/lib/code.py", "web/code.py", "apps/web/src/code.py", "apps/many/d
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_change_anywhere_but_in_the_lists_own_folder_asks_the_checks_again(repo: Repo, project: Project, path: str) -> None:
-    before = code_key(repo, "HEAD")
+    before = code_key(repo, "HEAD", "as usual")
     project.write(path, "x = 2\n")
     project.commit("Change it")
-    assert code_key(repo, "HEAD") != before
+    assert code_key(repo, "HEAD", "as usual") != before
 
 
 def test_a_file_that_becomes_executable_asks_the_checks_again(repo: Repo, project: Project) -> None:
-    before = code_key(repo, "HEAD")
+    before = code_key(repo, "HEAD", "as usual")
     (project.root / "check.sh").chmod(0o755)
     project.commit("Make it executable")
-    assert code_key(repo, "HEAD") != before
+    assert code_key(repo, "HEAD", "as usual") != before
 
 
 def test_a_change_in_the_lists_own_folder_does_not(repo: Repo, project: Project) -> None:
-    before = code_key(repo, "HEAD")
+    before = code_key(repo, "HEAD", "as usual")
     project.write(f"{repo.prefix}.agent/todo/new.md", "# New\n")
     project.commit("Add an item")
-    assert code_key(repo, "HEAD") == before
+    assert code_key(repo, "HEAD", "as usual") == before
 
 
 def test_a_check_that_was_never_run_is_not_called_red_and_is_asked_the_next_time(project: Project) -> None:
     repo = discover(project.root)
     commands = ("sleep 30", "true", "false")
-    assert _said(checks_before(repo, "HEAD", commands, 0.3, ignore)) == {"sleep 30": False}
-    assert _said(checks_before(repo, "HEAD", commands, 20, ignore)) == {"sleep 30": False, "true": True, "false": False}
+    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 0.3, ignore)) == {"sleep 30": False}
+    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 20, ignore)) == {"sleep 30": False, "true": True, "false": False}
 
 
 def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is_asked_again(project: Project) -> None:
@@ -63,19 +64,23 @@ def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is
     project.write("test_a.py", "def test_a(): pass\ndef test_b(): assert False\n")
     project.commit("Tests")
     command = f"{shlex.quote(sys.executable)} -m pytest -v -p no:cacheprovider"
-    first = checks_before(repo, "HEAD", [command], 30, ignore)
+    first = checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, ignore)
     assert first[command].tally == Tally(Counts("pytest", passed=1, failed=1), ("test_a.py::test_a",), ("test_a.py::test_b",))
     heard: list[Event] = []
-    assert checks_before(repo, "HEAD", [command], 30, heard.append) == first
+    assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append) == first
     assert heard == []
     (kept,) = (repo.private / "cache").glob("checks-*.json")
     text = kept.read_text()
     for damaged in (text[:-5], "[]", "{}", text.replace('"passed"', '"went"'), text.replace('"tally"', '"old"'), '{"x": {"y": true}}'):
         kept.write_text(damaged)
-        assert checks_before(repo, "HEAD", [command], 30, heard.append) == first
+        assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append) == first
         assert heard, damaged
         heard.clear()
 
 
 def _said(before: Mapping[str, Baseline]) -> dict[str, bool]:
     return {command: one.ok for command, one in before.items()}
+
+
+def test_another_way_to_run_them_asks_the_checks_again(repo: Repo) -> None:
+    assert code_key(repo, "HEAD", "none") != code_key(repo, "HEAD", "bubblewrap")

@@ -229,6 +229,7 @@ def test_case_34_a_name_that_windows_reserves_is_refused_by_name(case: Case) -> 
     assert "src/aux.py can't be checked out on Windows" in project.agentctl("note", "t1").out
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_rename_that_git_knows_of_is_taken_back_with_a_failed_step(case: Case) -> None:
     project = case("mkrepo; echo 2 > 'old name.txt'; echo 3 > gone.txt; git add -A; git commit -qm pages")
     before = project.head()

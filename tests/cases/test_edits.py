@@ -33,7 +33,7 @@ def test_case_46_a_placeholder_for_the_rest_of_a_file_does_not_land(case: Case) 
 
 def test_case_47_a_deleted_and_a_renamed_file_come_back_by_one_revert(case: Case) -> None:
     project = case("mkrepo; echo 1 > sub.html; echo 2 > 'old name.txt'; git add -A; git commit -qm pages")
-    lands(project, call("run", command="rm sub.html; git mv 'old name.txt' 'new name.txt'"), note="The page is 'new name.txt' now.")
+    lands(project, call("run", command="rm sub.html; mv 'old name.txt' 'new name.txt'"), note="The page is 'new name.txt' now.")
     told = project.git("show", "--name-status", "-M100", "--format=", "HEAD")
     assert "D\tsub.html" in told
     assert "R100\told name.txt\tnew name.txt" in told

@@ -78,6 +78,7 @@ def test_case_82_and_83_a_claim_without_work_is_only_a_claim(case: Case) -> None
     assert f"What the worker said it had done:\n\n{words}" in project.agentctl("note", "t1").out
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_case_83_the_list_can_not_be_ticked_off_by_a_command(case: Case) -> None:
     project = case("mkrepo")
     before = project.head()
@@ -206,6 +207,7 @@ def test_case_79_a_key_reaches_neither_a_note_nor_a_message_nor_the_screen(case:
     assert "0123456789abcdef" not in first.err + ran.out + ran.err + project.git("log", "-p", "--all")
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_case_85_what_is_checked_is_what_the_commit_before_the_step_says(case: Case) -> None:
     project = case("mkrepo")
     before = project.head()

@@ -242,6 +242,7 @@ def test_case_110_a_failed_step_takes_back_its_own_and_nothing_else(case: Case) 
     only_a_note(project, before[0])
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_case_110_what_a_command_stages_is_not_the_persons_any_more_nor_lost(case: Case) -> None:
     project = case("mkrepo; echo 'TOKEN=not-a-real-one' > .env")
     lands(project, call("run", command="git add -A"))

@@ -11,12 +11,13 @@ import pytest
 from agent.domain.events import CheckEnded, Event, ignore
 from agent.gate.checks import run_checks
 from agent.gate.protocol import CheckResult
+from tests.shells import bare_shell
 
 PYTHON = shlex.quote(sys.executable)
 
 
 def run(root: Path, *commands: str, timeout: float = 30) -> tuple[CheckResult, ...]:
-    return run_checks(commands, root=root, timeout=timeout, listen=ignore)
+    return run_checks(commands, shell=bare_shell(root), timeout=timeout, listen=ignore)
 
 
 def one(root: Path, command: str, timeout: float = 30) -> CheckResult:
@@ -115,7 +116,7 @@ def test_keys_are_not_there_for_a_check_to_see(tmp_path: Path, monkeypatch: pyte
 
 def test_all_checks_run_and_each_is_told_as_it_ends(tmp_path: Path) -> None:
     told: list[Event] = []
-    results = run_checks(["echo fine", "echo broken; exit 3", "true"], root=tmp_path, timeout=30, listen=told.append)
+    results = run_checks(["echo fine", "echo broken; exit 3", "true"], shell=bare_shell(tmp_path), timeout=30, listen=told.append)
     assert [(result.ok, result.summary.split(" in ")[0]) for result in results] == [(True, "fine"), (False, "broken"), (True, "exit 0")]
     assert [event for event in told if isinstance(event, CheckEnded)] == [
         CheckEnded(result.command, result.ok, result.summary, result.seconds) for result in results

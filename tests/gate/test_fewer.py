@@ -12,6 +12,7 @@ from agent.gate.formats.junit import read_junit
 from agent.gate.formats.protocol import UNTOLD, Counts, Tally
 from agent.gate.protocol import Baseline, CheckResult
 from agent.gate.runners import tally
+from tests.shells import bare_shell
 
 OUTPUTS = Path(__file__).parent / "outputs"
 
@@ -140,14 +141,16 @@ def test_what_is_no_report_tells_nothing(text: str) -> None:
 def test_a_report_that_a_quiet_check_writes_is_counted_and_one_from_before_is_not(tmp_path: Path) -> None:
     (tmp_path / "write.py").write_text(f"open('out.xml', 'w').write('''{JUNIT.replace('<failure/>', '').replace('<error>x</error>', '')}''')")
     (tmp_path / "old.xml").write_text(JUNIT)
-    write, read = run_checks([f"{sys.executable} write.py --junitxml=out.xml", "test -e old.xml"], root=tmp_path, timeout=20, listen=ignore)
+    write, read = run_checks(
+        [f"{sys.executable} write.py --junitxml=out.xml", "test -e old.xml"], shell=bare_shell(tmp_path), timeout=20, listen=ignore
+    )
     assert write.tally.counts == Counts("junit", passed=3, skipped=1)
     assert read.tally == UNTOLD
 
 
 def test_a_red_check_is_run_once_more_and_a_pass_is_told(tmp_path: Path) -> None:
     (flaky, red) = run_checks(
-        ["test -e second || { touch second; echo 1 broken; exit 1; }", "echo x >> runs; false"], root=tmp_path, timeout=20, listen=ignore
+        ["test -e second || { touch second; echo 1 broken; exit 1; }", "echo x >> runs; false"], shell=bare_shell(tmp_path), timeout=20, listen=ignore
     )
     assert flaky.ok
     assert flaky.summary.endswith(", passed on the second try (the first said: 1 broken)")
@@ -156,6 +159,6 @@ def test_a_red_check_is_run_once_more_and_a_pass_is_told(tmp_path: Path) -> None
 
 
 def test_what_took_too_long_or_is_missing_is_not_run_again(tmp_path: Path) -> None:
-    run_checks(["echo x >> runs; sleep 30"], root=tmp_path, timeout=0.4, listen=ignore)
-    run_checks(["echo x >> runs; no-such-program"], root=tmp_path, timeout=20, listen=ignore)
+    run_checks(["echo x >> runs; sleep 30"], shell=bare_shell(tmp_path), timeout=0.4, listen=ignore)
+    run_checks(["echo x >> runs; no-such-program"], shell=bare_shell(tmp_path), timeout=20, listen=ignore)
     assert (tmp_path / "runs").read_text() == "x\nx\n"

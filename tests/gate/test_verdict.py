@@ -13,6 +13,7 @@ from agent.domain.todo import Item
 from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, CheckResult, Verdict
 from agent.gate.verdict import UNCHANGED, feedback, gate
+from tests.shells import bare_shell
 
 RED = Baseline(ok=False)
 WORK = (Change("calc.py", "modified", 1, 1, 40),)
@@ -34,7 +35,7 @@ def judge(
         added=added or {},
         sides=(),
         item=Item("an-item", "An item", allow=tuple(allow)),
-        root=root,
+        shell=bare_shell(root),
         limits=SizeLimits(1_000_000, 3000),
         timeout=20,
         environment=environment or {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from agent.actions.outcome import asked, failed, landed
+from agent.actions.outcome import Means, asked, failed, landed
 from agent.domain.config import Config
 from agent.domain.memory import Memory
 from agent.domain.names import Outcome, next_step_id
@@ -66,14 +66,14 @@ def _commit_step(world: World, a: int, b: int, kind: str, *, here: bool) -> None
     code: list[str] = []
     if kind == "done":
         code = [_write_code(world, a, b)]
-        writing = landed(step, item, report, report.usage, "scripted:x", ("sh check.sh: ok",), NOTHING_KNOWN)
+        writing = landed(step, item, report, report.usage, Means("scripted:x"), ("sh check.sh: ok",), NOTHING_KNOWN)
     elif kind == "failed":
         red = Verdict((CheckResult("sh check.sh", ok=False, summary="exit 1", output="AssertionError\n", seconds=0.1),))
         writing = failed(
-            step, Outcome.BLOCKED if b == 7 else Outcome.FAILED, item, report, report if a % 2 else None, red, report.usage, "scripted:x"
+            step, Outcome.BLOCKED if b == 7 else Outcome.FAILED, item, report, report if a % 2 else None, red, report.usage, Means("scripted:x")
         )
     else:
-        writing = asked(step, item, report, report.usage, "scripted:x")
+        writing = asked(step, item, report, report.usage, Means("scripted:x"))
     write_memory(world.repo, writing.files)
     made = commit_tree(world.repo, world.repo.head(), None, [*code, *(memory_path(world.repo, path) for path, _ in writing.files)], writing.message)
     assert made.commit, made.said

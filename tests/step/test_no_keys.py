@@ -17,7 +17,7 @@ TELLS = f"it says {KEY} and {SHAPED} in between a few words, and then it says it
 
 
 @pytest.fixture
-def listed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def listed(project: Project, monkeypatch: pytest.MonkeyPatch, unconfined: None) -> Project:  # noqa: ARG001  # its checks read keys outside
     monkeypatch.setenv("AGENTCTL_KEY_ENV", "LUNCH")
     monkeypatch.setenv("LUNCH", KEY)
     project.items("Make add() add")

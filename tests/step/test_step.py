@@ -210,6 +210,7 @@ def test_every_call_is_in_the_ledger_even_of_a_failed_attempt(listed: Project) -
     assert listed.agentctl("cost", "--json").json["total"]["usd"] == 0.75
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_commit_of_a_person_to_the_list_during_the_step_does_not_spoil_it(listed: Project) -> None:
     add = call(
         "run",
@@ -221,6 +222,7 @@ def test_a_commit_of_a_person_to_the_list_during_the_step_does_not_spoil_it(list
     assert listed.git("log", "--format=%s", "-2").split("\n")[1] == "Add an item"
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_commit_to_the_code_during_the_step_ends_it_and_stays(listed: Project) -> None:
     meddle = call(
         "run", command="echo 'x = 1' > other.py && git add other.py && env -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git commit -qm meddling"

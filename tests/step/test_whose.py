@@ -144,6 +144,7 @@ def test_a_commit_by_the_worker_is_taken_back_and_its_changes_are_judged(listed:
     assert listed.status() == ""
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_step_on_another_branch_than_it_began_on_does_not_land(listed: Project) -> None:
     listed.record({ITEM: [[reply(call("run", command="git checkout -q --detach"), ADDS, finish())]]})
     ran = listed.agentctl("step")
@@ -151,6 +152,7 @@ def test_a_step_on_another_branch_than_it_began_on_does_not_land(listed: Project
     assert listed.git("rev-parse", "main").strip() == listed.head()
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_an_item_that_is_dropped_while_the_step_works_stays_dropped(listed: Project) -> None:
     drop = "env -u GIT_COMMITTER_NAME -u GIT_COMMITTER_EMAIL git commit -qm dropped"
     path = f".agent/notes/2030-01-01/120000-{ITEM}.dropped.md"
@@ -321,6 +323,7 @@ def test_a_file_that_becomes_a_folder_lands_as_one(listed: Project) -> None:
     assert listed.status() == ""
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_branch_that_was_switched_while_checks_ran_gets_no_step(listed: Project, tmp_path: Path) -> None:
     again = tmp_path / "again"
     listed.write("check.sh", f'[ -e {again} ] && git switch -q -c other; touch {again}; grep -q "a + b" calc.py\n')

@@ -11,6 +11,7 @@ from agent.domain.chat import ToolCall
 from agent.repository.repo import discover
 from agent.worker.tools import STEP_TOOLS, Desk, Result, perform, prepare
 from agent.worker.workspace import Workspace
+from tests.shells import bare_shell
 
 
 def git(*args: str, cwd: Path) -> str:
@@ -37,7 +38,7 @@ class Bench:
     @classmethod
     def at(cls, root: Path) -> Bench:
         kept: list[str] = []
-        return cls(root, Desk(Workspace(root, discover(root), kept.append)), kept)
+        return cls(root, Desk(Workspace(root, discover(root), kept.append), bare_shell(root)), kept)
 
     def commit(self) -> None:
         git("add", "-A", cwd=self.root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from agent.domain.text import one_line, plain
 from agent.domain.todo import tidy_title
 from agent.errors import AgentctlError
 from agent.worker.protocol import Ending
-from agent.worker.shell import clean_environment
+from agent.worker.shell import Shell
 from agent.worker.workspace import Workspace
 
 LONGEST_TOOL = 600
@@ -37,10 +36,10 @@ class Result:
 
 @dataclass
 class Desk:
-    """What a session works with, and what it has collected. `ending` is set by `ask` and `finish`; `note` is the note or the question."""
+    """What a session works with (where it may run no commands, without a shell), and what it has collected. `ending` is set by `ask` and `finish`; `note` is the note or the question."""
 
     workspace: Workspace
-    env: Mapping[str, str] = field(default_factory=lambda: clean_environment(os.environ))
+    shell: Shell | None = None
     lessons: list[Remembered] = field(default_factory=list)
     proposals: list[Proposed] = field(default_factory=list)
     ending: Ending | None = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from agent.domain.chat import ToolSpec
 from agent.domain.output import fold_output
 from agent.domain.text import one_line
-from agent.worker.shell import Completed, run_command
-from agent.worker.tools.base import LONGEST_TOOL, TEXT, Args, Desk, Result, number, required_text, schema, text
+from agent.worker.shell import Completed
+from agent.worker.tools.base import LONGEST_TOOL, TEXT, Args, Desk, Result, failure, number, required_text, schema, text
 
 _TIMEOUT = 120
 _CHARACTERS = 8000
@@ -29,7 +29,9 @@ class Run:
     def run(self, args: Args, desk: Desk) -> Result:
         command = required_text(args, "command", _COMMAND)
         timeout = number(args, "timeout", _TIMEOUT)
-        done = run_command(command, cwd=desk.workspace.root, env=desk.env, timeout=timeout)
+        if desk.shell is None:
+            return failure("No commands are run here.")
+        done = desk.shell.run(command, timeout)
         head = _head(done, timeout)
         return Result(f"{head}\n{fold_output(done.output, _CHARACTERS) or '(no output)'}", ok=done.code == 0, shown=one_line(head))
 

@@ -1,0 +1,24 @@
+"""The sandbox of commands: whether one holds here, and what it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.actions.findings.finding import Finder, Finding, Look
+from agent.domain.config import NO_SANDBOX, SandboxSettings, sandbox_kind
+
+
+def sandbox(look: Look) -> Iterator[Finding]:
+    """No sandbox holds here, none is wanted, or one that leaves something open. Raises AgentctlError where a step would be refused for it."""
+    from agent.worker.sandbox.choice import choose  # noqa: PLC0415  # `status`, which imports this package, needn't pay for it
+
+    kind = sandbox_kind(look.config.sandbox if look.config else SandboxSettings(), look.environment)
+    if kind == NO_SANDBOX:
+        yield Finding("warning", "commands run without a sandbox and can do whatever you can", "sandbox: auto, in .agent/config.yaml")
+        return
+    chosen = choose(kind)
+    for gap in chosen.gaps.values():
+        yield Finding("warning", f"the sandbox is {chosen.told}: {gap}", "install bubblewrap, or pip install 'agentctl-git[sandbox]'")
+
+
+CONFINEMENT: tuple[Finder, ...] = (sandbox,)

@@ -1,0 +1,52 @@
+"""Which sandbox commands run in: the one that is asked for, or the first that holds here."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from agent.errors import AgentctlError
+from agent.worker.sandbox.bubblewrap import Bubblewrap
+from agent.worker.sandbox.landlock import Landlock
+from agent.worker.sandbox.nothing import Nothing
+from agent.worker.sandbox.protocol import Attempt, Sandbox
+from agent.worker.sandbox.seatbelt import Seatbelt
+from agent.worker.sandbox.trial import Trial, try_out
+
+_WAYS = (
+    "install bubblewrap (apt install bubblewrap, or pip install 'agentctl-git[sandbox]'); or run agentctl in a container or virtual machine of "
+    "its own, with AGENTCTL_SANDBOX=none; or write `sandbox: none` into .agent/config.yaml, and commands can do whatever you can"
+)
+
+
+def mechanisms() -> tuple[Sandbox, ...]:
+    """All that can confine a command, the best first."""
+    return (Bubblewrap(), Landlock(), Seatbelt())
+
+
+def choose(kind: str) -> Sandbox:
+    """The sandbox of that kind, tried; of `auto` the first that holds here. Raises AgentctlError that says why none does, and the ways on."""
+    if kind == Nothing.name:
+        return Nothing()
+    reasons = []
+    for sandbox in mechanisms():
+        if kind not in ("auto", sandbox.name):
+            continue
+        reason = sandbox.absent() or failing(sandbox, tried(sandbox.name))
+        if not reason:
+            return sandbox
+        reasons.append(f"{sandbox.name}: {reason}")
+    raise AgentctlError(f"no sandbox for commands works here ({'; '.join(reasons)})", _WAYS)
+
+
+@cache
+def tried(name: str) -> Trial:
+    """What came of trying the mechanism of that name; tried once for each process, since machines don't change under one."""
+    return try_out(next(sandbox for sandbox in mechanisms() if sandbox.name == name))
+
+
+def failing(sandbox: Sandbox, trial: Trial) -> str:
+    """What keeps `sandbox` from being trusted, "" where it does all that it claims to."""
+    if trial.trouble:
+        return trial.trouble
+    surprising = [attempt for attempt in Attempt if attempt in trial.open and attempt not in sandbox.gaps]
+    return f"inside it a command could {', '.join(surprising)}" if surprising else ""
