@@ -139,6 +139,7 @@ def test_case_31_thousands_of_untracked_files_cost_no_time(case: Case) -> None:
     assert "store" not in project.agentctl("context", "t2").out
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_case_32_of_two_steps_in_one_work_tree_the_second_names_the_first(case: Case) -> None:
     project = case("""mkrepo; printf 'until [ -e ../go ]; do sleep 0.05; done; grep -q "a + b" calc.py\n' > check.sh; git commit -qam slow""")
     answers(project, good())

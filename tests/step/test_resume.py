@@ -22,6 +22,8 @@ from agent.repository.repo import discover
 from tests.project import SOURCE, Project, call, edit, finish, reply
 from tests.step.test_step import ITEM, good
 
+pytestmark = pytest.mark.usefixtures("unconfined")  # commands here kill agentctl
+
 DIES = call("run", command="kill -9 $PPID")
 
 

@@ -265,6 +265,7 @@ def test_an_item_that_is_added_while_a_person_commits_is_not_taken_for_theirs(li
     assert listed.status() == ""
 
 
+@pytest.mark.usefixtures("unconfined")
 @pytest.mark.parametrize("command", ["git commit -q --amend -m mine", "git reset -q --hard HEAD~1"])
 def test_a_worker_that_rewrites_history_does_not_lose_a_commit(listed: Project, command: str) -> None:
     listed.record({ITEM: [[reply(call("run", command=command), finish())]]})
