@@ -89,11 +89,10 @@ class Config:
     recipients: tuple[str, ...] = ()
     push_wip: str = ""
 
-
     sandbox: SandboxSettings = SandboxSettings()
 
 
-_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients", "sandbox")
+_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients", "push_wip", "sandbox")
 _PRICE = ("input", "cached", "written", "output")
 _TRANSCRIPTS = ("off", "local", "encrypted")
 _RECIPIENTS = ("age1", "ssh-ed25519 ", "ssh-rsa ")
