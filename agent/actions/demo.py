@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.errors import AgentctlError
+from agent.repository.create import create
 from agent.repository.landing import commit_tree
-from agent.repository.repo import Repo, create
+from agent.repository.repo import Repo
 from agent.templates import template
 
 _FILES = (

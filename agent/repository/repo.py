@@ -312,14 +312,3 @@ def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:
     """Paths relative to the top that differ between two commits or trees, each with its status letter (A, M, D, T)."""
     out = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).split("\0")
     return dict(zip(out[1::2], out[0::2], strict=False))
-
-
-def create(folder: Path, *, name: str, email: str) -> Repo:
-    """A new repository in `folder`, whose commits are by `name` whatever the person's own config says."""
-    status, _, said = probe(folder, "init", "--quiet", "--initial-branch=main")
-    if status != 0:
-        raise AgentctlError(f"git init failed: {said}", "mend what git names, then try again")
-    repo = discover(folder)
-    for key, value in (("user.name", name), ("user.email", email), ("commit.gpgSign", "false")):
-        repo.git.run("config", key, value)
-    return repo

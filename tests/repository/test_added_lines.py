@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent.repository.changes import added_lines
-from agent.repository.repo import Repo, create
+from agent.repository.create import create
+from agent.repository.repo import Repo
 
 ODD = (
     "++ x",
