@@ -37,6 +37,12 @@ def identity_file(environment: Mapping[str, str]) -> Path:
     return (_folder(environment) or Path()) / "identity.txt"
 
 
+def state_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where what agentctl knows of this machine lies, outside every repository (XDG Base Directory Specification); None without a home."""
+    base = environment.get("XDG_STATE_HOME") or (os.path.join(environment["HOME"], ".local/state") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
+    return Path(base) / "agentctl" if base else None
+
+
 def _folder(environment: Mapping[str, str]) -> Path | None:
     base = environment.get("XDG_CONFIG_HOME") or (os.path.join(environment["HOME"], ".config") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
     return Path(base) / "agentctl" if base else None

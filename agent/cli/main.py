@@ -7,7 +7,6 @@ import importlib
 import os
 import signal
 import sys
-import traceback
 from types import FrameType
 from typing import NoReturn
 
@@ -119,10 +118,10 @@ def run(args: list[str]) -> int:
 
 
 def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
-    from agent.repository.git import forget_inherited_location
-
-    forget_inherited_location()
     try:
+        from agent.repository.git import forget_inherited_location
+
+        forget_inherited_location()
         return int(cli.main(args=args, prog_name="agentctl", standalone_mode=False) or 0)
     except AgentctlError as error:
         say_error(error.message, error.hint)
@@ -144,9 +143,10 @@ def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
     except OSError as error:
         say_error(_os_words(error), "mend that, then type the command again; nothing of yours was changed")
         return Exit.ERROR
-    except Exception:  # noqa: BLE001 - the last door: a bug of ours
-        sys.stderr.write(_safe(traceback.format_exc()))
-        say_error("this is a bug of agentctl", "please report it with the lines above")
+    except Exception as error:  # noqa: BLE001 - the last door: a bug of ours
+        from agent.cli.bug import words_of
+
+        say_error(*words_of(error, args))
         return Exit.BUG
 
 
