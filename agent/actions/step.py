@@ -33,6 +33,7 @@ from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
 from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, Verdict
+from agent.gate.runners import failing_part
 from agent.gate.verdict import feedback, gate
 from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
@@ -173,7 +174,7 @@ class _Step:
             self.model,
             brief,
             STEP_TOOLS,
-            Desk(workspace, self.shells.work, list(progress.lessons), list(progress.proposals)),
+            Desk(workspace, self.shells.work, failing_part, lessons=list(progress.lessons), proposals=list(progress.proposals)),
             Allowance(limits.calls, limits.usd, limits.minutes * 60, bounds.deadline),
             count=count,
             before=self.bench.before_tool,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agent.domain.chat import ToolCall, ToolSpec
+from agent.domain.output import fold_output
 from agent.domain.progress import Proposed, Remembered
 from agent.domain.text import one_line, plain
 from agent.domain.todo import tidy_title
@@ -36,10 +37,16 @@ class Result:
 
 @dataclass
 class Desk:
-    """What a session works with (where it may run no commands, without a shell), and what it has collected. `ending` is set by `ask` and `finish`; `note` is the note or the question."""
+    """What a session works with (where it may run no commands, without a shell), and what it has collected.
+
+    `condense` folds a command's long output into about so many characters; `outputs` are the whole ones, for `read`. `ending` is set by
+    `ask` and `finish`; `note` is the note or the question.
+    """
 
     workspace: Workspace
     shell: Shell | None = None
+    condense: Callable[[str, int], str] = fold_output
+    outputs: list[str] = field(default_factory=list)
     lessons: list[Remembered] = field(default_factory=list)
     proposals: list[Proposed] = field(default_factory=list)
     ending: Ending | None = None

@@ -9,6 +9,7 @@ from agent.domain.text import left_out, one_line, plain
 from agent.worker import files
 from agent.worker.files import Text
 from agent.worker.tools.base import NUMBER, TEXT, Args, Desk, Result, failure, number, schema, text
+from agent.worker.tools.outputs import output_named
 
 _LINES = 1000
 _CHARACTERS = 24_000
@@ -30,7 +31,8 @@ class Read:
 
     def run(self, args: Args, desk: Desk) -> Result:
         path = text(args, "path")
-        data = desk.workspace.load(desk.workspace.readable(path))
+        whole = output_named(path, desk)
+        data = desk.workspace.load(desk.workspace.readable(path)) if whole is None else whole.encode()
         content = files.as_text(path, data)
         lines = content.lines
         start = number(args, "offset", 1)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from agent.domain.chat import ToolSpec
 from agent.domain.output import fold_output
-from agent.domain.text import one_line
+from agent.domain.redact import redact
+from agent.domain.text import left_out, one_line
 from agent.worker.shell import Completed
 from agent.worker.tools.base import LONGEST_TOOL, TEXT, Args, Desk, Result, failure, number, required_text, schema, text
+from agent.worker.tools.outputs import kept_output
 
 _TIMEOUT = 120
 _CHARACTERS = 8000
@@ -33,7 +37,16 @@ class Run:
             return failure("No commands are run here.")
         done = desk.shell.run(command, timeout)
         head = _head(done, timeout)
-        return Result(f"{head}\n{fold_output(done.output, _CHARACTERS) or '(no output)'}", ok=done.code == 0, shown=one_line(head))
+        return Result(f"{head}\n{_told(done, desk) or '(no output)'}", ok=done.code == 0, shown=one_line(head))
+
+
+def _told(done: Completed, desk: Desk) -> str:
+    """The output without keys; of a long one what a reader needs, and how to read the whole."""
+    output = redact(done.output, os.environ)
+    if len(output) <= _CHARACTERS:
+        return fold_output(output, _CHARACTERS)
+    condense = fold_output if done.code == 0 else desk.condense
+    return f"{left_out('a part of it')} read({kept_output(output, desk)})\n{condense(output, _CHARACTERS)}"
 
 
 def _head(done: Completed, timeout: int) -> str:
