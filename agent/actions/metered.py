@@ -10,40 +10,24 @@ from agent.domain.caps import Amount
 from agent.domain.chat import Reply, Request
 from agent.domain.events import Listener
 from agent.domain.names import StepId
-from agent.domain.price import Price
 from agent.domain.usage import NOTHING
 from agent.errors import AgentctlError
 from agent.ledger import Hold, Purse
 from agent.model.errors import ModelError
-from agent.model.protocol import Closing, Limits, Model
+from agent.model.protocol import Around, Model
 
 _AROUND = 16  # tokens of a message beside its text, more than any format has
 
 
-class MeteredModel(Closing):
+class MeteredModel(Around):
     """`model`, for one step at one item. `complete` raises CapError too, before anything is sent; `paid` is called after each call that cost something."""
 
     def __init__(self, model: Model, purse: Purse, step: str, item: str, paid: Callable[[], None]) -> None:
-        self._model = model
+        super().__init__(model)
         self._purse = purse
         self._step = step
         self._item = item
         self._paid = paid
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def limits(self) -> Limits:
-        return self._model.limits
-
-    @property
-    def price(self) -> Price | None:
-        return self._model.price
-
-    def check(self) -> None:
-        self._model.check()
 
     def complete(self, request: Request) -> Reply:
         hold = self._purse.place(self._step, self._item, self._model.name, self._most(request))
@@ -69,9 +53,6 @@ class MeteredModel(Closing):
         given = bytes_of(request) if request.most_input is None else request.most_input
         usd = self._model.price.at_most(given, request.max_output) if self._model.price else 0.0
         return Amount(usd, given + request.max_output)
-
-    def close(self) -> None:
-        self._model.close()
 
 
 def bytes_of(request: Request) -> int:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 from agent.domain.chat import Reply, Request
 from agent.domain.events import Listener, Waiting
-from agent.domain.price import Price
 from agent.model.errors import Kind, ModelError
-from agent.model.protocol import Closing, Limits, Model
+from agent.model.protocol import Around, Model
 
 FIRST = 2.0
 """Seconds of the first wait; each further one in a row is twice as long, up to five minutes or what the provider says."""
@@ -70,28 +69,13 @@ class Patience:
         self._left -= max(slept, seconds)
 
 
-class PatientModel(Closing):
+class PatientModel(Around):
     """`model`, asked again after a wait when a call failed for a reason that passes. A wait is neither an attempt nor an answer."""
 
     def __init__(self, model: Model, patience: Patience, listen: Listener) -> None:
-        self._model = model
+        super().__init__(model)
         self._patience = patience
         self._listen = listen
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def limits(self) -> Limits:
-        return self._model.limits
-
-    @property
-    def price(self) -> Price | None:
-        return self._model.price
-
-    def check(self) -> None:
-        self._model.check()
 
     def complete(self, request: Request) -> Reply:
         while True:
@@ -110,9 +94,6 @@ class PatientModel(Closing):
             self._patience.wait(wait)
         self._patience.answered()
         return reply
-
-    def close(self) -> None:
-        self._model.close()
 
 
 def patient(patience: Patience, listen: Listener) -> Callable[[Model], Model]:

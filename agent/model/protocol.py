@@ -88,4 +88,29 @@ class Model(AbstractContextManager["Model"], Protocol):
         ...
 
 
+class Around(Closing):
+    """A model around another: whoever builds on this says what becomes of `complete`, and the rest is the inner model's word."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def limits(self) -> Limits:
+        return self._model.limits
+
+    @property
+    def price(self) -> Price | None:
+        return self._model.price
+
+    def check(self) -> None:
+        self._model.check()
+
+    def close(self) -> None:
+        self._model.close()
+
+
 OpenModel = Callable[[str, Task], Model]

@@ -10,34 +10,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.domain.chat import Message, Reply, Request, ToolCall
-from agent.domain.price import Price
 from agent.domain.redact import redact
 from agent.model.errors import ModelError
-from agent.model.protocol import Closing, Limits, Model
+from agent.model.protocol import Around, Model
 
 
-class TranscribedModel(Closing):
+class TranscribedModel(Around):
     """`model`, and `write` is told what is said: the messages that a request is the first to hold, replies, and errors. Keys are taken out."""
 
     def __init__(self, model: Model, write: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
-        self._model = model
+        super().__init__(model)
         self._write = write
         self._known: Counter[Message] = Counter()
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def limits(self) -> Limits:
-        return self._model.limits
-
-    @property
-    def price(self) -> Price | None:
-        return self._model.price
-
-    def check(self) -> None:
-        self._model.check()
 
     def complete(self, request: Request) -> Reply:
         self._write(
@@ -52,9 +36,6 @@ class TranscribedModel(Closing):
         for calls in {(), reply.calls}:  # as the next request has it, where it keeps the calls and where it doesn't
             self._known[Message("assistant", reply.text, calls)] += 1
         return reply
-
-    def close(self) -> None:
-        self._model.close()
 
     def _new(self, request: Request) -> list[Message]:
         """The messages that no request held before. One that was shortened since is new."""
