@@ -65,6 +65,7 @@ def test_what_landed_is_what_the_next_step_is_held_against(tested: Project) -> N
     assert "4 → 3 passed" in tested.agentctl("note", "another").out
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_flaky_check_lands_on_its_second_try_and_the_note_says_so(project: Project) -> None:
     project.write("check.sh", 'test -e ../second || { touch ../second; exit 1; }\npython3 -B -c "import calc; assert calc.add(2, 3) == 5"\n')
     project.commit("Flaky")

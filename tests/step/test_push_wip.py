@@ -25,6 +25,7 @@ def there(project: Project) -> list[str]:
     return project.git("ls-remote", "backup", "refs/agentctl/*").split()[1::2]
 
 
+@pytest.mark.usefixtures("unconfined")
 def test_a_lost_machine_loses_no_more_than_the_call_in_flight(shared: Project, tmp_path: Path) -> None:
     shared.record(
         {ITEM: [[reply(edit("calc.py", "a - b", "a * b")), reply(edit("calc.py", "a * b", "a + b")), reply(call("run", command="kill -9 $PPID"))]]}
