@@ -95,7 +95,7 @@ def test_the_json_forms_are_what_docs_json_says(worked: Project) -> None:
     assert status["items"] == {"open": 1, "done": 1, "blocked": 0, "dropped": 0}
     assert status["next"] == "fail"
     assert status["spent"] == {"usd": 0.75, "input": 2000, "cached": 400, "output": 100}
-    assert set(status) == {"items", "next", "letter", "running", "heartbeat", "paused", "spent", "caps", "alerts", "unsettled", "torn"}
+    assert set(status) == {"items", "next", "letter", "running", "heartbeat", "paused", "spent", "sandbox", "caps", "alerts", "unsettled", "torn"}
     rows = worked.agentctl("todo", "--json").json
     assert [set(row) for row in rows] == [{"id", "title", "state", "order", "after", "checks", "attempts"}] * 2
     assert [(row["id"], row["state"], row["attempts"]) for row in rows] == [(ITEM, "done", 1), ("fail", "open", 1)]
