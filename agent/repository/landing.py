@@ -13,7 +13,9 @@ from types import FrameType
 
 from agent.repository.git import GitError
 from agent.repository.repo import Repo, changed_between
+from agent.repository.settled import settle
 from agent.repository.snapshot import listing, own_index
+from agent.repository.torn import branch_in
 
 _PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should not cost a step its commit
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -55,6 +57,7 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
     ours = _made_on(repo, ground) if status == 0 else None
     if ours is None:
         return Made(None, said)
+    settle(repo, branch_in(repo.git_dir / "HEAD"), ours)
     follow(repo, {*_changed(repo, ground, ours), *files})
     return Made(ours, said, tuple(changed_between(repo, wanted, ours)))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent.repository.git import GitError
 from agent.repository.repo import Repo
+from agent.repository.settled import settle
 
 WIP = "refs/agentctl/wip/"
 PAUSED = "refs/agentctl/paused/"
@@ -98,8 +99,9 @@ def keep(repo: Repo, ref: str, tree: str, parents: Sequence[str], message: str) 
 
 
 def point(repo: Repo, ref: str, commit: str) -> None:
-    """Let `ref` keep `commit`."""
+    """Let `ref` keep `commit`; on disk when this returns."""
     repo.git.run("update-ref", "--end-of-options", ref, commit)
+    settle(repo, ref, commit)
 
 
 def rename(repo: Repo, old: str, new: str) -> str | None:

@@ -24,7 +24,7 @@ class Torn:
 
 def torn_branch(git: Git, git_dir: Path, common_dir: Path) -> Torn | None:
     """What is torn where HEAD names no commit that can be read; None for a branch that has no commit yet."""
-    ref = _branch(git_dir / "HEAD")
+    ref = branch_in(git_dir / "HEAD")
     if not ref or not ((common_dir / ref).exists() or git.status("rev-parse", "--verify", "--quiet", ref) == 0):
         return None
     logs = (common_dir / "logs" / ref, git_dir / "logs" / "HEAD")
@@ -32,7 +32,7 @@ def torn_branch(git: Git, git_dir: Path, common_dir: Path) -> Torn | None:
     return Torn(ref, next(whole, None))
 
 
-def _branch(head: Path) -> str:
+def branch_in(head: Path) -> str:
     """The branch that the file names; `git symbolic-ref` won't say it of a torn one."""
     kind, _, ref = head.read_text("utf-8", "replace").strip().partition(" ")
     return ref if kind == "ref:" else ""

@@ -51,7 +51,7 @@ def state(project: Project, item: str) -> str:
 def test_it_takes_up_a_new_item_an_answer_and_an_undone_step_and_ends_with_ctrl_c(project: Project) -> None:
     project.record(
         {
-            "first": [[reply(ADDS, finish())]],
+            "first": [[reply(ADDS, finish())], [reply(ADDS, finish())]],
             "second": [[reply(call("ask", question="Red or blue?"))], [reply(call("write", path="blue", content="blue\n"), finish("blue"))]],
         }
     )
@@ -64,6 +64,10 @@ def test_it_takes_up_a_new_item_an_answer_and_an_undone_step_and_ends_with_ctrl_
         until(lambda: state(project, "second") == "blocked" and idle(project))
         assert project.agentctl("todo", "reopen", "second", "--because", "Blue.").code == 0
         until(lambda: state(project, "second") == "done" and idle(project))
+        landed = next(line["commit"] for line in project.agentctl("log", "--json").json if line["item"] == "first")
+        project.git("revert", "--no-edit", landed)
+        until(lambda: project.git("rev-list", "--count", f"{landed}..HEAD", "--", "calc.py") == "2\n" and idle(project))
+        assert state(project, "first") == "done"
         project.git("pack-refs", "--all")  # moves files about, but not HEAD
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
