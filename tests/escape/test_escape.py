@@ -1,4 +1,4 @@
-"""Attempts to get out of the sandbox, each by the worker's own tool: each fails, and leaves no trace."""
+"""Attempts to get out of the sandbox, each in the shell behind the worker's tool: each fails, and leaves no trace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def escaped(world: World, escape: Escape) -> str:
     """What the attempt came to, "" where it failed."""
     before = world.trace()
     result = world.run(escape.command)
-    told = [word for word in (SECRET, ESCAPED) if word in result.text]
+    told = [word for word in (SECRET, ESCAPED) if word in result]
     after = world.trace()
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
-    return f"{told} {changed}\n{result.text}" if told or changed else ""
+    return f"{told} {changed}\n{result}" if told or changed else ""
 
 
 @pytest.mark.parametrize("escape", ESCAPES, ids=lambda one: one.name)
@@ -55,7 +55,7 @@ def test_a_command_that_runs_out_of_time_leaves_nothing(world: World) -> None:
     word = f"4{time.monotonic_ns() % 10**8}.5"
     began = time.monotonic()
     result = world.run(f"trap '' TERM; echo begun; env -i setsid sleep {word} & sleep {word}; sleep {word}", timeout=1)
-    assert "begun" in result.text
+    assert "begun" in result
     assert running(word) == []
     assert time.monotonic() - began < 20
 

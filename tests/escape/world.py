@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import socket
@@ -16,11 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.actions.shells import Shells, open_shells
-from agent.domain.chat import ToolCall
 from agent.domain.config import SandboxSettings
 from agent.repository.repo import discover
-from agent.worker.tools import STEP_TOOLS, Desk, Result, perform, prepare
-from agent.worker.workspace import Workspace
 from tests.project import Project
 
 SECRET = "herring-in-the-harbour-1907"  # noqa: S105 - nobody's
@@ -40,15 +36,11 @@ class World:
     shells: Shells
     places: dict[str, str] = field(default_factory=dict)
 
-    def run(self, command: str, timeout: int = 30) -> Result:
-        """The command through the tool that the worker has; `{outside}` and the like stand for places of this world."""
+    def run(self, command: str, timeout: int = 30) -> str:
+        """All that the command says in the shell behind the worker's tool, which would take keys out of it; `{outside}` and the like stand for places."""
         for name, place in self.places.items():
             command = command.replace(f"{{{name}}}", place)
-        repo = discover(self.project.root)
-        desk = Desk(Workspace(repo.root, repo, lambda _path: None), self.shells.work)
-        ready = prepare(STEP_TOOLS, ToolCall("call-1", "run", json.dumps({"command": command, "timeout": timeout})))
-        assert not isinstance(ready, Result), ready
-        return perform(ready, desk)
+        return self.shells.work.run(command, timeout).output
 
     def trace(self) -> dict[str, str]:
         """What must be the same after a command as before: git's files, agentctl's, those outside, the victim, and what reached a listener."""
