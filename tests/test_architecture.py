@@ -50,7 +50,6 @@ CLOCK = ("now", "utcnow", "today")
 LONGEST_FILE, LONGEST_FUNCTION = 320, 45  # lines
 MAY_BE_LONG = {
     "agent/cli/demo.py:demo": "a script that is read from top to bottom, as it is shown",
-    "agent/actions/step.py": "the protocol of one step in the order in which it happens; what stands alone has left it",
 }
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agent.actions.before import checks_before, code_key, remember, told_as_before
+from agent.actions.before import code_key, remember
 from agent.actions.bounds import UNBOUND, Bounds
 from agent.actions.commits import ground_for
+from agent.actions.judging import Judge, shown
 from agent.actions.metered import metered
 from agent.actions.outcome import Means, Writing, asked, checked_lines, clean, failed, landed, safe
 from agent.actions.preflight import recover, refuse_unsafe
@@ -22,7 +22,6 @@ from agent.actions.sharing import sharing_for
 from agent.actions.shells import Shells, open_shells
 from agent.actions.spending import purse_for
 from agent.actions.workbench import Workbench
-from agent.domain.change import Change
 from agent.domain.events import Listener, Phase, StepBegan, StepEnded
 from agent.domain.message import steps_in
 from agent.domain.names import NoteName, Outcome, StepId, next_step_id
@@ -31,19 +30,15 @@ from agent.domain.text import one_line
 from agent.domain.todo import Item
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
-from agent.gate.protect import SizeLimits
 from agent.gate.protocol import Baseline, Verdict
 from agent.gate.runners import failing_part
-from agent.gate.verdict import feedback, gate
-from agent.gate.weakened.compare import weakens
-from agent.gate.weakened.protocol import Sides
+from agent.gate.verdict import feedback
 from agent.journal import Entry, Journal
 from agent.lock import locked
 from agent.model.protocol import Model, OpenModel, Task
 from agent.model.tokens import count
-from agent.repository.changes import added_lines, both_texts, changes_between
 from agent.repository.landing import Made
-from agent.repository.repo import FOLDER, Repo, changed_between
+from agent.repository.repo import Repo
 from agent.transcripts import Transcript, open_transcript
 from agent.worker.loop import Allowance, Loop
 from agent.worker.protocol import Ending, Report, Session
@@ -156,14 +151,13 @@ class _Step:
         self.takeup = takeup
         self.repo = scene.repo
         self.config = scene.memory.config
-        self.commands = tuple(dict.fromkeys([*self.config.checks, *item.checks]))
+        self.judge = Judge(scene, item, shells.checks, bench, listen)
         self.began = time.monotonic()
-        self.before: dict[str, Baseline] = {}
 
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
         brief = brief_for(self.scene, self.item, count, resumed=told_of(self.takeup))
-        self.before = self._checks_before()
+        self.judge.look_before()
         if self.takeup:
             take_up(self.bench, self.takeup)
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
@@ -200,89 +194,16 @@ class _Step:
             if report.ending is not Ending.FINISHED:
                 return self._failed(report, claimed, verdict)
             claimed = report
-            verdict, tree = self._judge(report)
+            verdict, tree = self.judge.judge(report.note)
             if verdict.ok:
                 outcome = self._land(report, verdict, tree)
                 if isinstance(outcome, StepResult):
                     return outcome
                 verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(safe(outcome), 1500)}",))
-            said = feedback(verdict, self.before)
-
-    # --- before and after the work ---------------------------------------------------------------------------------
-
-    def _checks_before(self) -> dict[str, Baseline]:
-        base = self.scene.memory.commit
-        self.listen(Phase("base checks", "on the commit that the step begins from"))
-        before = checks_before(self.repo, base, self.commands, self.shells.checks, self._check_seconds(), told_as_before(self.listen))
-        changed = self.bench.after_checks()
-        if changed:
-            raise AgentctlError(
-                f"while the checks ran, tracked files changed: {_shown(changed)}",
-                "let checks leave tracked files alone (a formatter's --check, say); look at git status, then try again",
-            )
-        return before
-
-    def _check_seconds(self) -> float:
-        return self.config.limits.check_minutes * 60
+            said = feedback(verdict, self.judge.before)
 
     def _usage(self, report: Report) -> Usage:
         return replace(report.usage, seconds=self.bench.entry.carried.seconds + time.monotonic() - self.began)
-
-    # --- the gate --------------------------------------------------------------------------------------------------
-
-    def _judge(self, report: Report) -> tuple[Verdict, str]:
-        """The gate's verdict on what would land, and that tree: nothing that changes later gets in."""
-        self.bench.ground = base = ground_for(self.repo, self.scene.memory.commit, self.item.id)
-        tree = self.bench.result(report.note)
-        changes = changes_between(self.repo, base, tree)
-        own = [*self._outside(changes), *self._unclaimed(report.note), *self._ignored(report.note, tree)]
-        if own:
-            return Verdict((), tuple(own)), tree
-        self.listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self.commands)}"))
-        limits = self.config.limits
-        verdict = gate(
-            commands=self.commands,
-            changes=changes,
-            added=added_lines(self.repo, base, tree),
-            sides=self._sides(changes, base, tree),
-            item=self.item,
-            shell=self.shells.checks,
-            limits=SizeLimits(limits.file_bytes, limits.lines),
-            timeout=self._check_seconds(),
-            environment=os.environ,
-            listen=self.listen,
-            before=self.before,
-            memory=f"{self.repo.prefix}{FOLDER}",
-        )
-        self.bench.after_checks()
-        changed = sorted(set(changed_between(self.repo, tree, self.bench.result(report.note))))
-        if changed:
-            verdict = replace(
-                verdict, findings=(f"while the checks ran, these files of the step changed: {_shown(changed)}. Look at them, then finish again",)
-            )
-        return verdict, tree
-
-    def _sides(self, changes: tuple[Change, ...], base: str, tree: str) -> list[Sides]:
-        """The texts of what can weaken tests; of a file that is too large to land anyway none are read."""
-        paths = [one.path for one in changes if one.bytes <= self.config.limits.file_bytes and weakens(one.path, self.commands)]
-        return [Sides(path, *texts) for path, texts in both_texts(self.repo, base, tree, paths).items()]
-
-    def _ignored(self, note: str, tree: str) -> list[str]:
-        return [
-            f"{one_line(path, 100)} is to land but git ignores it by now: take the rule out, or the file away"
-            for path in self.bench.left_out(note, tree)
-        ]
-
-    def _outside(self, changes: tuple[Change, ...]) -> list[str]:
-        outside = [change.path for change in changes if not change.path.startswith(self.repo.prefix)]
-        return [f"{one_line(path, 100)} lies outside {self.repo.prefix}, the folder of this list: put it back" for path in outside[:5]]
-
-    def _unclaimed(self, note: str) -> list[str]:
-        paths = self.bench.unclaimed(note)
-        if not paths:
-            return []
-        which = "name in your note what is: each path, or a folder that is new as a whole, with its /"
-        return [f"commands made new files: {_shown(paths)}. Delete what isn't part of the step; {which}"]
 
     # --- endings ---------------------------------------------------------------------------------------------------
 
@@ -314,10 +235,10 @@ class _Step:
         return StepResult(writing.name, self.item, writing.note, made.commit, Exit.OK)
 
     def _commit(self, report: Report, verdict: Verdict, tree: str) -> tuple[Writing, Made]:
-        checked = checked_lines(verdict, self.before)
+        checked = checked_lines(verdict, self.judge.before)
         others = self.bench.beside()
         if others:
-            checked = (*checked, f"beside changes that are somebody else's and not in this commit: {_shown(others)}")
+            checked = (*checked, f"beside changes that are somebody else's and not in this commit: {shown(others)}")
         writing = landed(self.step, self.item, report, self._usage(report), self.means, checked, self.scene.memory)
         return writing, self.bench.land(self.bench.intend(tree, (*writing.files, *self.transcript.files()), writing.message))
 
@@ -325,7 +246,7 @@ class _Step:
         """What a hook made of the step's files, judged again; or why that can't land: the hook only refused, or put in something else."""
         if made.commit is not None:
             self.bench.refuse(made)
-        again, mended = self._judge(report)
+        again, mended = self.judge.judge(report.note)
         if mended == tree:
             return _swapped(made) if made.commit else made.said
         if not again.ok:
@@ -345,7 +266,7 @@ class _Step:
         if used_up:
             report = replace(report, note=f"{report.note}\n\nThis was attempt {failures} of {failures}: a person is needed.")
         code = Exit.LIMIT if used_up or report.ending is Ending.LIMIT else Exit.GATE_FAILED
-        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.means, self.before)
+        writing = failed(self.step, outcome, self.item, report, claimed, verdict, self._usage(report), self.means, self.judge.before)
         return self._without_landing(writing, code)
 
     def _without_landing(self, writing: Writing, code: Exit) -> StepResult:
@@ -368,13 +289,7 @@ class _Step:
 
 
 _UNSIGNED = re.compile(r"failed to sign|gpg failed|error: unable to sign", re.IGNORECASE)
-_MOST = 8  # paths that one line holds
-
-
-def _shown(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _MOST} more" if len(paths) > _MOST else ""
-    return ", ".join(one_line(path, 100) for path in paths[:_MOST]) + more
 
 
 def _swapped(made: Made) -> str:
-    return f"it put into the commit what was not checked: {_shown(made.strange)}"
+    return f"it put into the commit what was not checked: {shown(made.strange)}"

@@ -1,0 +1,118 @@
+"""What agentctl itself verifies of a step: its checks before the work, and later all that would land."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.actions.before import checks_before, told_as_before
+from agent.actions.commits import ground_for
+from agent.actions.scene import Scene
+from agent.actions.workbench import Workbench
+from agent.domain.change import Change
+from agent.domain.events import Listener, Phase
+from agent.domain.text import one_line
+from agent.domain.todo import Item
+from agent.errors import AgentctlError
+from agent.gate.protect import SizeLimits
+from agent.gate.protocol import Baseline, Verdict
+from agent.gate.verdict import gate
+from agent.gate.weakened.compare import weakens
+from agent.gate.weakened.protocol import Sides
+from agent.repository.changes import added_lines, both_texts, changes_between
+from agent.repository.repo import FOLDER, changed_between
+from agent.worker.shell import Shell
+
+_MOST = 8  # paths that one line holds
+
+
+class Judge:
+    """The gate of one step. `before` is what the checks said on the commit that the step begins from, once `look_before` has asked them."""
+
+    def __init__(self, scene: Scene, item: Item, shell: Shell, bench: Workbench, listen: Listener) -> None:
+        self._repo = scene.repo
+        self._base = scene.memory.commit
+        self._item = item
+        self._shell = shell
+        self._bench = bench
+        self._listen = listen
+        self._limits = scene.memory.config.limits
+        self._commands = tuple(dict.fromkeys([*scene.memory.config.checks, *item.checks]))
+        self.before: dict[str, Baseline] = {}
+
+    def look_before(self) -> None:
+        """Run the checks on the commit that the step begins from. Raises AgentctlError where they change what they check."""
+        self._listen(Phase("base checks", "on the commit that the step begins from"))
+        self.before = checks_before(self._repo, self._base, self._commands, self._shell, self._seconds, told_as_before(self._listen))
+        changed = self._bench.after_checks()
+        if changed:
+            raise AgentctlError(
+                f"while the checks ran, tracked files changed: {shown(changed)}",
+                "let checks leave tracked files alone (a formatter's --check, say); look at git status, then try again",
+            )
+
+    @property
+    def _seconds(self) -> float:
+        return self._limits.check_minutes * 60
+
+    def judge(self, note: str) -> tuple[Verdict, str]:
+        """The verdict on what would land with `note`, and that tree: nothing that changes later gets in."""
+        self._bench.ground = base = ground_for(self._repo, self._base, self._item.id)
+        tree = self._bench.result(note)
+        changes = changes_between(self._repo, base, tree)
+        own = [*self._outside(changes), *self._unclaimed(note), *self._ignored(note, tree)]
+        if own:
+            return Verdict((), tuple(own)), tree
+        self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
+        verdict = self._gate(changes, base, tree)
+        self._bench.after_checks()
+        changed = sorted(set(changed_between(self._repo, tree, self._bench.result(note))))
+        if changed:
+            told = f"while the checks ran, these files of the step changed: {shown(changed)}. Look at them, then finish again"
+            verdict = replace(verdict, findings=(*verdict.findings, told))
+        return verdict, tree
+
+    def _gate(self, changes: tuple[Change, ...], base: str, tree: str) -> Verdict:
+        return gate(
+            commands=self._commands,
+            changes=changes,
+            added=added_lines(self._repo, base, tree),
+            sides=self._sides(changes, base, tree),
+            item=self._item,
+            shell=self._shell,
+            limits=SizeLimits(self._limits.file_bytes, self._limits.lines),
+            timeout=self._seconds,
+            environment=os.environ,
+            listen=self._listen,
+            before=self.before,
+            memory=f"{self._repo.prefix}{FOLDER}",
+        )
+
+    def _sides(self, changes: tuple[Change, ...], base: str, tree: str) -> list[Sides]:
+        """The texts of what can weaken tests; of a file that is too large to land anyway none are read."""
+        paths = [one.path for one in changes if one.bytes <= self._limits.file_bytes and weakens(one.path, self._commands)]
+        return [Sides(path, *texts) for path, texts in both_texts(self._repo, base, tree, paths).items()]
+
+    def _ignored(self, note: str, tree: str) -> list[str]:
+        return [
+            f"{one_line(path, 100)} is to land but git ignores it by now: take the rule out, or the file away"
+            for path in self._bench.left_out(note, tree)
+        ]
+
+    def _outside(self, changes: tuple[Change, ...]) -> list[str]:
+        outside = [change.path for change in changes if not change.path.startswith(self._repo.prefix)]
+        return [f"{one_line(path, 100)} lies outside {self._repo.prefix}, the folder of this list: put it back" for path in outside[:5]]
+
+    def _unclaimed(self, note: str) -> list[str]:
+        paths = self._bench.unclaimed(note)
+        if not paths:
+            return []
+        which = "name in your note what is: each path, or a folder that is new as a whole, with its /"
+        return [f"commands made new files: {shown(paths)}. Delete what isn't part of the step; {which}"]
+
+
+def shown(paths: Sequence[str]) -> str:
+    """`paths` in one line, safe to show; of many the first."""
+    more = f" and {len(paths) - _MOST} more" if len(paths) > _MOST else ""
+    return ", ".join(one_line(path, 100) for path in paths[:_MOST]) + more
