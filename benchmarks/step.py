@@ -1,4 +1,7 @@
-"""`python -m benchmarks.step [ROUNDS]`: a whole step with a recorded model of one call, beside the same edit, check and commit from a shell script."""
+"""`python -m benchmarks.step [ROUNDS]`: a whole step of one call, beside the same edit, check and commit from a shell script.
+
+The model is a recording, or a loopback server that is asked through litellm: loaded for this step alone, or warm since an earlier one.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from agent.model.warm import MINUTES
 from benchmarks.measure import AGENTCTL, IMPORTS, Case, environment, rounds, table, workshop
+from tests.model.chat_server import ChatServer, calls
 
 _FLOOR = "shell: edit, check, git commit"
 _CHECK = "grep -q 'a + b' calc.py"
 _SHELL = f"sed -i 's/a - b/a + b/' calc.py && {_CHECK} && git commit --quiet -a -m 'add() adds'"
+_REPLY = calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"}), ("finish", {"note": "add() adds now.", "letter": "Nothing is left."}))
 _REPLIES = """\
 items:
   "*":
@@ -24,10 +30,12 @@ items:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 9
-    with workshop() as folder:
+    with workshop() as folder, ChatServer() as server:
+        server.says(_REPLY)
         env = environment(folder / "home")
         root = _repository(folder / "repo", env)
         step = (*AGENTCTL, "step", "--model", f"scripted:{folder / 'replies.yaml'}")
+        asked = (*AGENTCTL, "step", "--model", "openai/local", "--api-base", server.url)
         (folder / "replies.yaml").write_text(_REPLIES)
 
         def afresh() -> None:
@@ -36,7 +44,9 @@ def main() -> None:
         cases = [
             Case(_FLOOR, ("sh", "-c", _SHELL), root, env, afresh),
             Case("imports only", IMPORTS, root, env),
-            Case("agentctl step", step, root, env, afresh),
+            Case("agentctl step, recorded", step, root, env, afresh),
+            Case("agentctl step, litellm warm", asked, root, env, afresh),
+            Case("agentctl step, litellm loaded anew", asked, root, env | {MINUTES: "0"}, afresh),
         ]
         took = rounds(cases, count)
         print(f"\n### A step of one call, its check without a cost of its own ({count} rounds)\n")

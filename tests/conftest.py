@@ -39,6 +39,7 @@ def hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("AGENTCTL_WARM", "0")
     monkeypatch.setenv("GIT_TEST_FSYNC", "0")  # git's own switch: its tests too don't wait for the disk
 
 

@@ -29,7 +29,7 @@ GIT = "only agent/repository runs git"
 NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
 TELEMETRY = "only agent/render/otel.py sends telemetry, and only where it is asked for"
 SOCKETS = "only agent/model reaches the network, agent/notify the service manager, and the trial of sandboxes itself"
-PROCESSES = "only the worker's shell, its launcher and the model's client start other programs"
+PROCESSES = "only the worker's shell, its launcher and the model start other programs"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
 ONLY_IN = {
     **dict.fromkeys(("git", "gitdb"), (GIT, ("agent/repository/",))),
@@ -39,7 +39,10 @@ ONLY_IN = {
     ),
     "opentelemetry": (TELEMETRY, ("agent/render/otel.py",)),
     "socket": (SOCKETS, ("agent/model/", "agent/notify.py", "agent/worker/sandbox/trial.py", "agent/worker/sandbox/attempts.py")),
-    **dict.fromkeys(("subprocess", "pty"), (PROCESSES, ("agent/worker/shell.py", "agent/worker/sandbox/launcher.py", "agent/model/client.py"))),
+    **dict.fromkeys(
+        ("subprocess", "pty"),
+        (PROCESSES, ("agent/worker/shell.py", "agent/worker/sandbox/launcher.py", "agent/model/process.py", "agent/model/keeper.py")),
+    ),
     **dict.fromkeys(("multiprocessing", "asyncio"), (PROCESSES, ())),
 }
 NEVER_PURE = ("os", "io", "shutil", "tempfile", "pathlib", "time", "random", "secrets", "subprocess", "sys", "signal", "threading")
@@ -204,7 +207,7 @@ def test_a_breach_is_named_with_file_and_line(path: str, text: str) -> None:
         ("agent/domain/x.py", "from pathlib import PurePosixPath\nfrom urllib.parse import quote\nfrom agent.errors import Exit\n"),
         ("agent/gate/x.py", "from agent.worker.shell import run_command\n"),
         ("agent/repository/x.py", "import git\n"),
-        ("agent/model/client.py", "import subprocess\n"),
+        ("agent/model/process.py", "import subprocess\n"),
     ],
 )
 def test_what_is_allowed_is_not_called_a_breach(path: str, text: str) -> None:

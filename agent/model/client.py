@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import selectors
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,14 +12,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
-import agent
 from agent.domain.chat import Reply, Request
 from agent.domain.price import Price
 from agent.domain.redact import redact
 from agent.model import wire
 from agent.model.errors import Facts, Origin, error_for
 from agent.model.price import CAREFUL, limits_of, price_of
+from agent.model.process import Process, Spawned
 from agent.model.protocol import Closing, Endpoint, Limits, Model, Task
+from agent.model.warm import Warmth, apart, fork_from, warmth_for
 
 CALL_LIMIT = 600.0
 """Seconds that one call may take."""
@@ -36,13 +34,10 @@ LONGEST_CALL = START_LIMIT + CALL_LIMIT + _GRACE
 
 _CHATTER = 8_192  # bytes of what libraries printed, kept for the message about a crash
 
-# -P and this instead of -m: the folder where agentctl was started, a stranger's repository, must not be on the path of the process that holds the keys.
-_BOOT = "import runpy, sys; sys.path.append(sys.argv[1]); runpy.run_module('agent.model.server', run_name='__main__')"
-
 
 def open_client(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
     """The model that litellm knows as `name`. Returns at once, while its process gets ready."""
-    return ClientModel(name, endpoint, Child(), price=task.price)
+    return ClientModel(name, endpoint, Child(warmth=warmth_for(os.environ)), price=task.price)
 
 
 class ChildError(Exception):
@@ -54,15 +49,20 @@ class ChildError(Exception):
 
 
 class Child:
-    """The process. Started at once and not waited for; started anew by the next `ask` after it died or was ended for hanging."""
+    """The process. Started at once and not waited for; started anew by the next `ask` after it died or was ended for hanging.
 
-    def __init__(self, env: Mapping[str, str] | None = None, *, start_limit: float = START_LIMIT) -> None:
+    Where one is warm, it is forked from that; else it leaves one warm, if there is a `warmth`.
+    """
+
+    def __init__(self, env: Mapping[str, str] | None = None, *, start_limit: float = START_LIMIT, warmth: Warmth | None = None) -> None:
         self._env = dict(os.environ if env is None else env)
         self._start_limit = start_limit
+        self._warmth = warmth
+        self._trusts_warm = True
         self._ready = False
         self._received = bytearray()
         self._chatter = bytearray()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         with suppress(OSError):  # `ask` tries again, and tells
             self._process = self._start()
 
@@ -81,59 +81,50 @@ class Child:
             answer: wire.Json = json.loads(self._exchange(json.dumps(request).encode() + b"\n", limit))
             return answer
         except OSError as error:
-            self.close()
+            self._give_up()
             raise ChildError(Facts(Origin.INSIDE, self._safe(f"its process cannot be run: {error}"), sent=self._ready)) from error
         except ChildError as error:
-            self.close()
+            self._give_up()
             raise ChildError(replace(error.facts, sent=self._ready)) from None
         except BaseException:  # Ctrl-C too: an answer that comes too late would be taken for the next one's
             self.close()
             raise
 
+    def _give_up(self) -> None:
+        self._trusts_warm = False  # whatever was wrong, the next one is started from nothing
+        self.close()
+
     def close(self) -> None:
         """End the process and whatever it started. May be called twice."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe:
-                with suppress(OSError):
-                    pipe.close()
+        if process is not None:
+            process.end()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Process:
         self._ready = False
         self._received.clear()
         self._chatter.clear()
-        home = str(Path(agent.__file__).parent.parent)
-        process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-P", "-c", _BOOT, home],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=self._env,
-            start_new_session=True,
-        )
-        for pipe in _pipes(process):
-            os.set_blocking(pipe.fileno(), False)
-        return process
+        if self._warmth and self._trusts_warm and (forked := fork_from(self._warmth)):
+            return forked
+        return Spawned(apart(self._env)[0], {"warm": self._warmth and asdict(self._warmth)})
 
     def _await_ready(self) -> None:
-        """Read up to the greeting. What comes before it was printed by something that runs at every start of Python."""
+        """Read up to the greeting, and hand over what the step knows. What comes before was printed by something that runs at every start of Python."""
         deadline = time.monotonic() + self._start_limit
+        outgoing = b""
         while not self._ready:
-            line = self._exchange(b"", deadline - time.monotonic())
+            line = self._exchange(outgoing, deadline - time.monotonic())
+            outgoing = b""
             if line.startswith(b'{"broken": '):
                 raise ChildError(Facts(Origin.INSIDE, f"litellm cannot be imported ({self._safe(json.loads(line)['broken'])})"))
+            if line.startswith(b'{"loaded": '):
+                outgoing = json.dumps({"environment": self._env, "folder": str(Path.cwd())}).encode() + b"\n"
             self._ready = line.startswith(b'{"ready": ')
 
     def _exchange(self, outgoing: bytes, limit: float) -> bytes:
         """Write all of `outgoing` and read one line that isn't empty, while keeping stderr from filling up."""
         assert self._process is not None  # noqa: S101  # `ask` started it
-        stdin, stdout, stderr = _pipes(self._process)
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         deadline = time.monotonic() + limit
         rest = memoryview(outgoing)
         with selectors.DefaultSelector() as pipes:
@@ -147,7 +138,7 @@ class Child:
                     raise ChildError(Facts(Origin.TIMEOUT, f"nothing within {limit:g} s"))
                 for pipe in [key.fileobj for key, _ in pipes.select(left)]:
                     if pipe is stdin:
-                        rest = self._write(rest)
+                        rest = self._write(stdin, rest)
                         if not rest:
                             pipes.unregister(stdin)
                     elif pipe is stdout:
@@ -163,9 +154,9 @@ class Child:
                 return bytes(line)
         return None
 
-    def _write(self, rest: memoryview) -> memoryview:
+    def _write(self, stdin: IO[bytes], rest: memoryview) -> memoryview:
         try:
-            return rest[os.write(_pipes(self._process)[0].fileno(), rest) :]
+            return rest[os.write(stdin.fileno(), rest) :]
         except BrokenPipeError:
             raise self._died() from None
 
@@ -185,22 +176,17 @@ class Child:
         process = self._process
         assert process is not None  # noqa: S101  # it has just been spoken to
         with suppress(BlockingIOError, OSError):
-            self._listen(_pipes(process)[2])
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: the number may be another's afterwards
-        status = process.wait()
-        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+            self._listen(process.stderr)
+        status = process.end()
+        how = "nobody saw how" if status is None else f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         last = self._safe(self._chatter.decode("utf-8", "replace")).strip().splitlines()
-        origin = Origin.DIED if self._ready or status < 0 else Origin.INSIDE  # what ends by itself before it is ready will do so again
+        origin = (
+            Origin.DIED if self._ready or status is None or status < 0 else Origin.INSIDE
+        )  # what ends by itself before it is ready will do so again
         return ChildError(Facts(origin, f"its process ended ({how})" + (f": {last[-1]}" if last else "")))
 
     def _safe(self, text: str) -> str:
         return redact(text, self._env)
-
-
-def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    assert process and process.stdin and process.stdout and process.stderr  # noqa: S101, PT018  # all three are pipes
-    return process.stdin, process.stdout, process.stderr
 
 
 class ClientModel(Closing):

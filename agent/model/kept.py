@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agent.model import opener_for
 from agent.model.client import Child, ClientModel, open_client
 from agent.model.protocol import Closing, Endpoint, Model, Task
+from agent.model.warm import warmth_for
 
 
 class KeptModels(Closing):
@@ -23,7 +25,7 @@ class KeptModels(Closing):
         if opener is not open_client:
             return opener(name, endpoint=self._endpoint, task=task, root=self._root)
         if self._child is None:
-            self._child = Child()
+            self._child = Child(warmth=warmth_for(os.environ))
         return _Lent(name, self._endpoint, self._child, price=task.price)
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The process that holds litellm and the keys: reads one JSON object a line, answers with one, and ends when its input does.
 
+It gets the keys after litellm is loaded, so that what stays warm for the next step (agent/model/keeper.py) has none.
 Importing litellm takes seconds, so it happens here while the other side builds a brief. What libraries print goes to stderr, never among the answers.
 """
 
@@ -11,12 +12,14 @@ import ipaddress
 import json
 import os
 import queue
+import select
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -26,7 +29,9 @@ from agent.hidden import hide_own_memory
 from agent.model import tokens, wire
 from agent.model.errors import Facts, Origin
 from agent.model.faults import facts_of
+from agent.model.keeper import leave_one_warm
 from agent.model.spending import most_tokens, reported, usage_of
+from agent.model.warm import Warmth
 
 _QUIET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # these four: the packaged tables, nothing is fetched
@@ -38,37 +43,78 @@ _QUIET = {
     "LITELLM_LOG": "ERROR",
     "LITELLM_ENABLE_ANTHROPIC_PROMPT_CACHING": "true",  # Claude caches nothing that isn't marked
 }
+_LOOK = 50  # milliseconds between two looks whether the import may end
 _NO_KEY_NEEDED = "none"  # what local servers get, since the SDK insists on a key
 
 
 def main() -> None:
-    """Serve until the input ends; then leave at once, whatever is under way."""
+    """Load litellm, leave a process warm for the next step where that is wanted, and serve."""
     hide_own_memory()
-    answers, requests = _own_the_channel()
-    try:
-        litellm = _import_litellm()
-    except Exception as error:  # noqa: BLE001  # a broken installation is told, whatever breaks
-        _send(answers, {"broken": f"{type(error).__name__}: {error}"})
-        _leave()
-    _send(answers, {"ready": True})
+    channel = _own_the_channel()
+    told = json.loads(channel[0].readline() or b"{}")
+    with _leaving_with_the_parent(channel[0].fileno()):
+        try:
+            litellm = _import_litellm()
+        except Exception as error:  # noqa: BLE001  # a broken installation is told, whatever breaks
+            _send(channel[1], {"broken": f"{type(error).__name__}: {error}"})
+            _leave()
+    if told.get("warm"):
+        leave_one_warm(Warmth(**told["warm"]), lambda: _serve(litellm, *_own_the_channel()), (channel[0].fileno(), channel[1]))
+    _serve(litellm, *channel)
+
+
+def _serve(litellm: Any, incoming: IO[bytes], outgoing: int) -> None:
+    """Serve until the input ends; then leave at once, whatever is under way. The first line is the step's own environment, its keys too."""
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(incoming, requests), daemon=True).start()
+    _send(outgoing, {"loaded": True})
+    _take_over(json.loads(requests.get()))
+    _send(outgoing, {"ready": True})
     while True:
-        _send(answers, _answer(litellm, json.loads(requests.get())))
+        _send(outgoing, _answer(litellm, json.loads(requests.get())))
 
 
-def _own_the_channel() -> tuple[int, queue.SimpleQueue[bytes]]:
+def _take_over(told: Mapping[str, Any]) -> None:
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    _quiet()
+    with suppress(OSError):
+        os.chdir(told["folder"])
+
+
+def _own_the_channel() -> tuple[IO[bytes], int]:
     """Keep stdin and stdout for the protocol and give the libraries /dev/null and stderr instead."""
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(incoming, requests), daemon=True).start()
-    return outgoing, requests
+    return os.fdopen(incoming, "rb"), outgoing
 
 
-def _read(incoming: int, requests: queue.SimpleQueue[bytes]) -> None:
-    with os.fdopen(incoming, "rb") as lines:
+@contextmanager
+def _leaving_with_the_parent(incoming: int) -> Iterator[None]:
+    """Leave when the other end of `incoming` is closed, even in the middle of an import. No thread is left behind."""
+    over = threading.Event()
+    end = select.poll()
+    end.register(incoming, 0)  # nothing but its end
+
+    def watch() -> None:
+        while not over.is_set():
+            if end.poll(_LOOK):
+                _leave()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _read(incoming: IO[bytes], requests: queue.SimpleQueue[bytes]) -> None:
+    with incoming as lines:
         for line in lines:
             requests.put(line)
     _leave()
@@ -88,19 +134,34 @@ def _send(outgoing: int, answer: Mapping[str, Any]) -> None:
 
 
 def _import_litellm() -> Any:
-    os.environ.update(_QUIET)
-    if (folder := tokens.vocabulary_folder()) is not None:
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    _quiet()
     gc.disable()  # a third of the import is collecting what stays
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.drop_params = False
-    with suppress(Exception):  # asks nobody, but spares the first real call 0.4 s of further imports
+    with suppress(Exception), _without_threads():  # asks nobody, but spares the first real call 0.4 s of further imports
         litellm.completion(model="openai/none", messages=[{"role": "user", "content": "-"}], mock_response="-", api_key=_NO_KEY_NEEDED, max_retries=0)
     gc.freeze()
     gc.enable()
     return litellm
+
+
+def _quiet() -> None:
+    os.environ.update(_QUIET)
+    if (folder := tokens.vocabulary_folder()) is not None:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+
+
+@contextmanager
+def _without_threads() -> Iterator[None]:
+    """Let nothing be handed to a pool of threads, which a fork would not take along: litellm has successes logged by one."""
+    submit = ThreadPoolExecutor.submit
+    ThreadPoolExecutor.submit = lambda *_given, **_more: Future()  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ThreadPoolExecutor.submit = submit  # type: ignore[method-assign]
 
 
 def _answer(litellm: Any, request: Mapping[str, Any]) -> wire.Json:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.errors import AgentctlError
+from agent.model.warm import MINUTES, warm_processes
 from agent.personal import personal
 from agent.repository.revert import git_version
 from agent.transcripts import check_keeping
@@ -77,6 +78,13 @@ def _keys_of(name: str) -> tuple[str, ...]:
     return _KEYS.get(provider, ())
 
 
+def warm(look: Look) -> Iterator[Finding]:  # noqa: ARG001  # finders have one shape
+    """Processes that hold litellm ready for the next step."""
+    for pid in warm_processes():
+        text = f"process {pid} keeps litellm loaded, without keys, so that the next step starts at once; it ends by itself"
+        yield Finding("info", text, f"export {MINUTES}=0 keeps none from now on; kill {pid} ends this one")
+
+
 def transcripts(look: Look) -> Iterator[Finding]:
     """Conversations that are to be kept, but can't be."""
     if look.config is not None:
@@ -86,4 +94,4 @@ def transcripts(look: Look) -> Iterator[Finding]:
             yield Finding("error", error.message, error.hint)
 
 
-MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model, transcripts)
+MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model, warm, transcripts)
