@@ -206,6 +206,11 @@ class Repo:
         lines = (line for line in os.fsdecode(out).split("\0") if line.startswith("160000 "))
         return frozenset(line.partition("\t")[2].removeprefix(self.prefix) for line in lines)
 
+    def lately(self, commits: int) -> list[str]:
+        """Paths that the last `commits` touched, relative to `root`, the latest first; without those of `.agent/`."""
+        out = self._listed("log", f"--max-count={commits}", "--format=", "--name-only", "--no-renames", "-z", "--") if self.head() else []
+        return [path for path in dict.fromkeys(out) if not path.startswith(f"{FOLDER}/")]
+
     def ignored(self, paths: Sequence[str]) -> dict[str, str]:
         """Those of `paths` (relative to `root`) that git ignores, with the rule: "FILE:LINE PATTERN"."""
         if not paths:

@@ -196,6 +196,10 @@ def test_a_root_below_the_top_is_a_wall_towards_the_rest_of_the_repository(bench
 class NoGit:
     """A tree about which git has nothing to say."""
 
+    def lately(self, commits: int) -> list[str]:
+        del commits
+        return []
+
     def files(self, under: str = "") -> list[str]:
         return [under][:0]
 

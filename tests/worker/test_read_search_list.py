@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.model.tokens import count
+
 from .bench import Bench
 
 
@@ -85,11 +87,56 @@ def test_list_shows_the_tree_to_a_depth_with_sizes_and_counts(bench: Bench) -> N
     bench.file(".gitignore", "build/\n")
     bench.file("build/out.o", "x")
     text = bench.call("list").text
-    assert text == ("./ (7 files)\n.agent/\n  goal.md 18\nsrc/\n  deep/ (2 files)\n  a.py 1.5k\n.gitignore 7\ncalc.py 32\nlink -> src/a.py")
+    assert text == (
+        "./ (7 files)\nkinds: 4 .py, 1 .gitignore, 1 link\nchanged lately: calc.py\n\n.agent/\n  goal.md 18\nsrc/\n  deep/ (2 files)\n  a.py 1.5k\n.gitignore 7\ncalc.py 32\nlink -> src/a.py"
+    )
     assert bench.call("list", path="src", depth=3).text == "src/ (3 files)\ndeep/\n  er/\n    c.py 1\n  b.py 1\na.py 1.5k"
     bench.refused("list", "holds nothing", ".gitignore:1 build/", path="build")
     bench.refused("list", "is a file", path="calc.py")
     bench.refused("list", "doesn't exist", path="nope")
+
+
+def test_the_first_look_tells_kinds_entry_points_and_what_changed(bench: Bench) -> None:
+    for path in ("README.md", "pyproject.toml", "src/app/main.py", "src/app/deep/util.py", "web/index.ts", "old.py"):
+        bench.file(path, "x\n")
+    bench.commit()
+    bench.file("src/app/main.py", "y\n")
+    (bench.root / "old.py").unlink()
+    bench.file(".agent/goal.md", "Another.\n")
+    bench.commit()
+    lines = bench.call("list").text.split("\n")
+    assert lines[0] == "./ (7 files)"
+    assert "kinds: 3 .py, 1 .md, 1 .toml, 1 .ts" in lines
+    assert "begin at: README.md, pyproject.toml, web/index.ts, src/app/main.py" in lines
+    assert "changed lately: src/app/main.py, README.md, pyproject.toml, src/app/deep/util.py, web/index.ts, calc.py" in lines
+    assert "kinds:" not in bench.call("list", path="src").text
+    assert "kinds:" not in bench.call("list", depth=1).text
+
+
+def test_the_first_look_is_of_the_folder_that_agentctl_works_in(bench: Bench) -> None:
+    bench.file("part/.agent/goal.md", "A part.\n")
+    bench.file("part/main.py", "x\n")
+    bench.file("README.md", "x\n")
+    bench.commit()
+    text = Bench.at(bench.root / "part").call("list").text
+    assert "begin at: main.py\nchanged lately: main.py\n" in text
+    assert "README" not in text
+
+
+@pytest.mark.parametrize("shape", ["wide", "deep", "long names", "many kinds"])
+def test_the_first_look_at_any_repository_costs_less_than_two_thousand_tokens(bench: Bench, shape: str) -> None:
+    for number in range(1500):
+        name = {
+            "wide": f"{number % 300}/{number}/README.md",
+            "deep": f"a/b/{number % 7}/{number % 11}/{number}/main.py",
+            "long names": f"{number}-{'long' * 30}/README-{'x' * 90}.md",
+            "many kinds": f"folder {number % 40}/file.{'k' * 80}{number}",
+        }[shape]
+        bench.file(name, "")
+    bench.commit()
+    text = bench.call("list").text
+    assert count(text) < 2_000
+    assert "left out" in text
 
 
 def test_list_of_a_huge_folder_is_short_and_says_how_much_is_missing(bench: Bench) -> None:

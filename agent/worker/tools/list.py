@@ -10,11 +10,15 @@ from agent.domain.chat import ToolSpec
 from agent.domain.text import left_out, one_line, plain
 from agent.worker.files import Refusal
 from agent.worker.tools.base import NUMBER, TEXT, Args, Desk, Result, number, schema, text
+from agent.worker.tools.orient import orientation
 from agent.worker.workspace import Place, Workspace
 
 _DEPTH = 2
 _ENTRIES = 60
 _LINES = 250
+_COMMITS = 40  # that "changed lately" is read from
+_ROOM = 3_000  # characters of the root's tree, about 1,000 tokens
+_SHAPES = ((2, 60), (2, 25), (2, 12), (1, 60), (1, 25))  # levels, and entries of each folder: the first that fits
 
 
 class List:
@@ -36,9 +40,23 @@ class List:
         tree = _tree(desk.workspace, place)
         if not tree.total and place.path:
             raise _nothing(desk.workspace, place, text(args, "path"))
-        lines = list(_lines(tree, place.real, number(args, "depth", _DEPTH), ""))
+        if not place.path and "depth" not in args:
+            return _first_look(tree, place, desk.workspace)
+        lines = list(_lines(tree, place.real, number(args, "depth", _DEPTH), "", _ENTRIES))
         cut = [left_out(f"{len(lines) - _LINES} more lines") + " List a folder by itself."] if len(lines) > _LINES else []
         return Result("\n".join([f"{plain(place.path) or '.'}/ {_files(tree.total)}", *lines[:_LINES], *cut]), shown=_files(tree.total))
+
+
+def _first_look(tree: _Folder, place: Place, workspace: Workspace) -> Result:
+    """The root in less than 2,000 tokens, whatever it holds, and in a few hundred where it is small."""
+    shapes = ("\n".join(_lines(tree, place.real, depth, "", entries)) for depth, entries in _SHAPES)
+    shown = next((text for text in shapes if len(text) <= _ROOM), None)
+    if shown is None:
+        shown = (
+            "\n".join(_lines(tree, place.real, *(_SHAPES[-1][0], "", _SHAPES[-1][1])))[:_ROOM] + "\n" + left_out("More") + " List a folder by itself."
+        )
+    told = orientation(workspace.repo.files(), workspace.repo.lately(_COMMITS))
+    return Result("\n".join([f"./ {_files(tree.total)}", *told, "", shown]), shown=_files(tree.total))
 
 
 @dataclass
@@ -77,9 +95,9 @@ def _nothing(workspace: Workspace, place: Place, path: str) -> Refusal:
     return Refusal(f"{path} holds nothing that git would keep{f' ({rule})' if rule else ''}.", "`run` with ls shows it all the same.")
 
 
-def _lines(tree: _Folder, real: Path, depth: int, indent: str) -> Iterator[str]:
+def _lines(tree: _Folder, real: Path, depth: int, indent: str, most: int) -> Iterator[str]:
     entries = [*sorted(tree.folders), *sorted(tree.submodules), *sorted(tree.files)]
-    for name in entries[:_ENTRIES]:
+    for name in entries[:most]:
         shown = indent + plain(name).replace("\t", "\\u0009").replace("\n", "\\u000a")
         if name in tree.submodules:
             yield f"{shown}/ (a submodule)"
@@ -87,11 +105,11 @@ def _lines(tree: _Folder, real: Path, depth: int, indent: str) -> Iterator[str]:
             yield f"{shown} {_size(real / name)}"
         elif depth > 1:
             yield f"{shown}/"
-            yield from _lines(tree.folders[name], real / name, depth - 1, indent + "  ")
+            yield from _lines(tree.folders[name], real / name, depth - 1, indent + "  ", most)
         else:
             yield f"{shown}/ {_files(tree.folders[name].total)}"
-    if len(entries) > _ENTRIES:
-        yield indent + left_out(f"{len(entries) - _ENTRIES} more entries")
+    if len(entries) > most:
+        yield indent + left_out(f"{len(entries) - most} more entries")
 
 
 def _size(path: Path) -> str:
