@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +65,13 @@ class Outcome:
     files: dict[str, str]
     notes: Counter[tuple[str, str, str]]
     lessons: Counter[str]
+
+
+def _told(path: str, text: str) -> tuple[str, str, str]:
+    """Item, outcome and the note's first paragraph, which holds nothing that differs from run to run."""
+    name = path.rpartition("/")[2].removesuffix(".md")
+    item, _, ending = name.partition("-")[2].partition(".")
+    return item, ending, text.split("---\n", 2)[2].split("\n\n")[1]
 
 
 class World:
@@ -151,29 +160,26 @@ class World:
 
     def outcome(self) -> Outcome:
         """What the last commit holds."""
-        paths = self.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")[:-1]
-        notes = (path for path in paths if path.startswith(".agent/notes/"))
-        lessons = (path for path in paths if path.startswith(".agent/lessons/"))
+        texts = self._texts()
         return Outcome(
-            files={path: self.git("show", f"HEAD:{path}") for path in paths if not path.startswith(".agent/")},
-            notes=Counter(self._told(path) for path in notes),
-            lessons=Counter(self.git("show", f"HEAD:{path}").split("---\n", 2)[2] for path in lessons),
+            files={path: text for path, text in texts.items() if not path.startswith(".agent/")},
+            notes=Counter(_told(path, text) for path, text in texts.items() if path.startswith(".agent/notes/")),
+            lessons=Counter(text.split("---\n", 2)[2] for path, text in texts.items() if path.startswith(".agent/lessons/")),
         )
 
-    def _told(self, path: str) -> tuple[str, str, str]:
-        """Item, outcome and the note's first paragraph, which holds nothing that differs from run to run."""
-        name = path.rpartition("/")[2].removesuffix(".md")
-        item, _, ending = name.partition("-")[2].partition(".")
-        return item, ending, self.git("show", f"HEAD:{path}").split("---\n", 2)[2].split("\n\n")[1]
+    def _texts(self) -> dict[str, str]:
+        done = subprocess.run(["git", "archive", "HEAD"], cwd=self.root, env=self.environment, capture_output=True, check=True)
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as held:
+            return {one.name: read.read().decode() for one in held if (read := held.extractfile(one))}
 
     def money(self) -> list[str]:
         """What notes say of an item and what the ledger holds of it, where they differ; for when the list is worked off."""
         lines = [json.loads(line) for line in (self.root / ".git/agentctl/ledger.jsonl").read_text().splitlines()]
         paid = Counter({item: sum(round(line["usd"] * 100) for line in lines if line["item"] == item) for item in ITEMS})
         told: Counter[str] = Counter()
-        for path in self.git("ls-tree", "-r", "--name-only", "HEAD", ".agent/notes").split("\n")[:-1]:
-            head = yaml.safe_load(self.git("show", f"HEAD:{path}").split("---\n")[1])
-            told[self._told(path)[0]] += round(head["spent"]["usd"] * 100)
+        for path, text in self._texts().items():
+            if path.startswith(".agent/notes/"):
+                told[_told(path, text)[0]] += round(yaml.safe_load(text.split("---\n")[1])["spent"]["usd"] * 100)
         return [f"{item}: {paid[item]} cents in the ledger, {told[item]} in its notes" for item in ITEMS if paid[item] != told[item]]
 
     def leftovers(self) -> list[str]:

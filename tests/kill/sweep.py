@@ -1,0 +1,229 @@
+"""Ends agentctl, or a git that it started, by SIGKILL at each mutating system call, one run for each, and starts it again.
+
+It doesn't import agentctl. As a command: `python -m tests.kill.sweep [EVERY] [SCENARIO …]`: every EVERY-th call (1: all) of the scenarios.
+
+strace counts the calls of each process by itself, so a run is first watched without a kill, once for agentctl and once for each of the
+gits that it starts; then each call that changed something is a point at which to end the process, right before that call.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from tests.kill.world import Outcome, World
+
+STRACE = shutil.which("strace")
+_CALLS = (
+    "write,pwrite64,writev,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate,truncate,fsync,fdatasync,"
+    "symlink,symlinkat,chmod,fchmod,fchmodat,utimensat,copy_file_range,sendfile,openat,creat"
+)
+_QUIET = re.compile(r"= -1 |^(write|writev|fsync)\([012]<|pipe:|/dev/null|heartbeat|\(deleted\)|^---|^\+\+\+")
+"""Calls that failed, that print, and those of the heartbeat, which nothing goes on from."""
+_GIT = """\
+#!/bin/sh
+read number < "$SWEEP/count" || number=0
+number=$((number + 1)); echo $number > "$SWEEP/count"
+PATH=${PATH#*:}
+[ -z "$SWEEP_WATCH" ] || exec strace -qq -y -o "$SWEEP/git.$number" -e "trace=$SWEEP_CALLS" git "$@"
+[ "$number" = "$SWEEP_GIT" ] || exec git "$@"
+strace -qq -o /dev/null -e "trace=$SWEEP_CALLS" -e "inject=$SWEEP_CALLS:signal=SIGKILL:when=$SWEEP_CALL" git "$@"
+code=$?
+[ $code -eq 137 ] || exit $code
+echo killed > "$SWEEP/killed"
+[ -z "$SWEEP_BOTH" ] || kill -9 $PPID
+kill -9 $$
+"""
+
+
+class Ends(StrEnum):
+    """What is ended. A git that has lost its agentctl goes on to its end; an agentctl whose git has died has to cope."""
+
+    OWN = "agentctl alone"
+    GIT = "a git alone"
+    BOTH = "a git and agentctl"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Right before call number `call` of the `git`-th git that agentctl starts, or of agentctl itself (0); `told` is the call."""
+
+    git: int
+    call: int
+    told: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command to be ended. `before` are commands that ran to their end; then comes `command`, ended before its `nth` call that `start` names."""
+
+    command: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...] = ()
+    start: str = ""
+    nth: int = 1
+
+
+SCENARIOS = {
+    "a step that lands": Scenario(("step", "write-one")),
+    "a step that fails its gate": Scenario(("step", "write-two")),
+    "a step that goes on from a killed one": Scenario(("step", "edit-both"), start=r"^write\(.*ledger\.jsonl", nth=3),
+    "a step that makes a killed one's commit": Scenario(("step", "write-one"), start=r"^write\(.*\.agent/notes/"),
+    "a step after one that was killed when it had landed": Scenario(("step", "write-one"), start=r"^unlink\(.*journal\.json\""),
+    "an undo": Scenario(("undo", "write-one", "--because", "It is not wanted."), before=(("step", "write-one"),)),
+}
+
+
+@dataclass
+class Swept:
+    """What a sweep did."""
+
+    points: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+class Sweep:
+    """One scenario in `folder`. Each run begins with the same bytes in the same place."""
+
+    def __init__(self, scenario: Scenario, folder: Path) -> None:
+        self.scenario = scenario
+        self._place = folder / "world"
+        self._base = folder / "base"
+        self._watch = folder / "watch"
+        self._bin = folder / "bin"
+        self._bin.mkdir(parents=True)
+        (self._bin / "git").write_text(_GIT)
+        (self._bin / "git").chmod(0o755)
+        self.world = World(self._place)
+        for command in scenario.before:
+            self._run(command, {})
+        shutil.copytree(self._place, self._base, symlinks=True)
+        if scenario.start:
+            self._begin_killed()
+        self.wanted, self.points = self._watched()
+
+    def _begin_killed(self) -> None:
+        matching = [point for point in self._watched()[1] if point.git == 0 and re.search(self.scenario.start, point.told)]
+        self._again()
+        if not self._kill(Ends.OWN, matching[self.scenario.nth - 1])[0]:
+            raise AssertionError("it was not killed")
+        shutil.rmtree(self._base)
+        shutil.copytree(self._place, self._base, symlinks=True)
+
+    def _again(self) -> None:
+        shutil.rmtree(self._place, ignore_errors=True)
+        shutil.copytree(self._base, self._place, symlinks=True)
+        shutil.rmtree(self._watch, ignore_errors=True)
+        self._watch.mkdir()
+
+    def _watched(self) -> tuple[Outcome, list[Point]]:
+        """What it ends in undisturbed, and the calls by which agentctl and its gits changed something."""
+        self._again()
+        self._run(self.scenario.command, self._git_environment(SWEEP_WATCH="1"), ("strace", "-qq", "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}"))
+        traces = sorted(self._watch.glob("git.*"), key=lambda path: int(path.suffix[1:]))
+        return self.world.outcome(), [Point(int(path.suffix[1:]), call, told) for path in traces for call, told in _changing(path)]
+
+    def _git_environment(self, **more: str) -> dict[str, str]:
+        return {"SWEEP": str(self._watch), "SWEEP_CALLS": _CALLS, "PATH": f"{self._bin}:{self.world.environment['PATH']}", **more}
+
+    def _run(self, command: Sequence[str], environment: Mapping[str, str], through: Sequence[str] = ()) -> tuple[int, str]:
+        done = subprocess.run(
+            [*through, *self.world.command(*command)],
+            cwd=self.world.root,
+            env={**self.world.environment, "PYTHONHASHSEED": "0", "GIT_CONFIG_NOSYSTEM": "1", **environment},
+            capture_output=True,
+            check=False,
+            timeout=300,
+        )
+        return done.returncode, done.stderr.decode()
+
+    def _kill(self, ends: Ends, point: Point) -> tuple[bool, int, str]:
+        """Run the command, killed at `point`: whether it was, the exit code and what was said."""
+        if ends is Ends.OWN:
+            inject = ("-e", f"inject={_CALLS}:signal=SIGKILL:when={point.call}")
+            code, said = self._run(self.scenario.command, {}, ("strace", "-qq", "-o", "/dev/null", "-e", f"trace={_CALLS}", *inject))
+            return code == -9, code, said
+        both = "1" if ends is Ends.BOTH else ""
+        code, said = self._run(self.scenario.command, self._git_environment(SWEEP_GIT=str(point.git), SWEEP_CALL=str(point.call), SWEEP_BOTH=both))
+        return (self._watch / "killed").exists(), code, said
+
+    def at(self, ends: Ends, point: Point) -> list[str]:
+        """End it at `point`, start it again until all is as undisturbed; what is wrong then or on the way."""
+        self._again()
+        killed, code, said = self._kill(ends, point)
+        faults = [] if ends is not Ends.GIT or not _is_bug(code, said) else [f"exit {code}: {said}"]
+        if not killed:
+            return faults
+        faults += self.world.untouched()
+        for _ in range(3):
+            if faults or self.world.outcome() == self.wanted:
+                break
+            code, said = self._run(self.scenario.command, {})
+            if code not in (0, 3, 4):
+                faults.append(f"started again, it says: exit {code}: {said}")
+        return [*faults, *self._at_the_end()]
+
+    def _at_the_end(self) -> list[str]:
+        if self.world.leftovers():  # it may have been ended after its last word was on disk
+            self._run(("doctor", "--fix"), {})
+        outcome = self.world.outcome()
+        other = [f"another outcome: {outcome} instead of {self.wanted}"] if outcome != self.wanted else []
+        money = self.world.money() if self.scenario.command[0] == "step" else []
+        return [*other, *self.world.untouched(), *self.world.unsound(), *self.world.leftovers(), *money]
+
+
+def _is_bug(code: int, said: str) -> bool:
+    return code == 70 or "Traceback" in said  # noqa: PLR2004 - the exit code for bugs
+
+
+def _changing(trace: Path) -> Iterator[tuple[int, str]]:
+    lines = [line for line in trace.read_text(errors="replace").splitlines() if line and not line.startswith(("---", "+++"))]
+    for number, line in enumerate(lines, 1):
+        opens = line.startswith(("openat(", "creat("))
+        if not _QUIET.search(line) and (not opens or "O_CREAT" in line or "O_TRUNC" in line):
+            yield number, line
+
+
+def swept(name: str, folder: Path, every: int, first: int = 0) -> Iterator[tuple[Ends, Point, list[str]]]:
+    """End scenario `name` at every `every`-th of its points, beginning with number `first`; what was wrong after each."""
+    sweep = Sweep(SCENARIOS[name], folder)
+    places = [(Ends.OWN, point) for point in sweep.points if point.git == 0]
+    places += [(ends, point) for ends in (Ends.BOTH, Ends.GIT) for point in sweep.points if point.git]
+    for ends, point in places[first::every]:
+        yield ends, point, sweep.at(ends, point)
+
+
+def main() -> int:
+    if STRACE is None:
+        sys.stderr.write("strace is not installed: nothing was swept\n")
+        return 1
+    every = int([*sys.argv, "1"][1])
+    names = sys.argv[2:] or list(SCENARIOS)
+    wrong = 0
+    for name in names:
+        folder = Path(tempfile.mkdtemp(prefix="agentctl-sweep-"))
+        counts = dict.fromkeys(Ends, 0)
+        began, faulty = time.monotonic(), 0
+        for ends, point, faults in swept(name, folder, every):
+            counts[ends] += 1
+            faulty += bool(faults)
+            for fault in faults:
+                sys.stdout.write(f"FAULT in {name}, {ends} ended at call {point.call} of git {point.git}, {point.told}: {fault}\n")
+            sys.stdout.flush()
+        told = ", ".join(f"{count} × {ends}" for ends, count in counts.items())
+        sys.stdout.write(f"{name}: {told}: {faulty} with faults ({time.monotonic() - began:.0f} s)\n")
+        sys.stdout.flush()
+        wrong += faulty
+        shutil.rmtree(folder)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
