@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from agent.actions.commits import ground_for
 from agent.actions.resume import pause
+from agent.actions.undo_tree import begun, pick_up_undo
 from agent.actions.workbench import Workbench
 from agent.domain.message import steps_in
 from agent.domain.text import one_line
@@ -93,22 +94,28 @@ def recover(repo: Repo, holder: str) -> str:
     """Pick up what an earlier agentctl left when it died; gives one sentence about it, "" where there was nothing.
 
     `holder` is the mark of whoever held the lock then: what it had started is ended. A step whose commit is there is finished, a commit
-    that was about to be made is made; of any other step the tree is put back and the work is kept to go on from. What changed since that
-    wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files in `.agent/`, nothing is
+    that was about to be made is made; of any other step the tree is put back and the work is kept to go on from; so is it of an undo
+    that made no commit. What changed since that wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files in `.agent/`, nothing is
     touched and AgentctlError is raised.
     """
     _sweep(repo)
     journal = Journal(repo.private)
     entry = journal.read()
-    if entry is None:
+    since = journal.written() or begun(repo)
+    if not since:
         return ""
     for path in repo.untracked_like(f"*{TEMPORARY}"):
         if abandoned(repo.top / path):
             (repo.top / path).unlink(missing_ok=True)
     if holder:
         end_marked(f"{MARK}={holder}", _PATIENCE)
-    clear_left_locks(repo, journal.written())
+    clear_left_locks(repo.place, since)
     _refuse_locked(repo)
+    return _recovered(repo, journal, entry) if entry else pick_up_undo(repo)
+
+
+def _recovered(repo: Repo, journal: Journal, entry: Entry) -> str:
+    """The step of `entry` is over, one way or the other, when this returns; what became of it in a sentence."""
     if _has_landed(repo, entry):
         follow(repo, changed_between(repo, entry.base, "HEAD"))  # a kill may have come between the commit and this
         Workbench(repo, journal, entry).close()

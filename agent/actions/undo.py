@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from agent.actions.outcome import safe
 from agent.actions.preflight import recover, refuse_uncommittable
 from agent.actions.undo_choice import Known, commits_of, named
+from agent.actions.undo_tree import land_undo
 from agent.domain.change import GITLINK, Change
 from agent.domain.memory import Record
 from agent.domain.names import NoteName
@@ -19,7 +20,6 @@ from agent.domain.undoing import undo_message
 from agent.errors import AgentctlError
 from agent.lock import locked
 from agent.repository.changes import changes_between
-from agent.repository.git import gist
 from agent.repository.history import read_history
 from agent.repository.landing import uninterrupted
 from agent.repository.repo import FOLDER, Repo
@@ -91,7 +91,7 @@ def _undo(repo: Repo, steps: Sequence[str], because: str, told: str) -> Undone:
     _refuse_in_the_way(repo, changes)
     message = undo_message([(one, _subject(repo, one)) for one in commits], safe(because))
     with uninterrupted():
-        commit = _land(repo, changes, tree, message)
+        commit = land_undo(repo, head, tree, message)
     gone = _items_in(repo, [change.path for change in changes if change.kind == "deleted"])
     return Undone(commit, tuple(record.name for record in wanted), already, _open_again(known, wanted, gone), gone, told)
 
@@ -175,43 +175,6 @@ def _in_the_way(repo: Repo, path: str, tracked: set[str]) -> list[str]:
     if (repo.top / path).is_dir():
         return [name for name in os.fsdecode(repo.git.run("ls-files", "-z", "--others", "--", f"{path}/")).split("\0") if name]
     return []
-
-
-def _land(repo: Repo, changes: Sequence[Change], tree: str, message: str) -> str:
-    """Write `changes` and commit exactly `tree`, with the person's hooks and signing; all is as it was where no commit comes of it."""
-    before = repo.head() or ""
-    try:
-        repo.put_back([change.path for change in changes], tree)
-        said = repo.git.run_as_person("commit", "--quiet", "--cleanup=verbatim", "--file=-", stdin=message.encode())[1]
-        after = repo.head()
-    except BaseException:
-        _take_away(repo, changes, before)
-        raise
-    if after is None or after == before:
-        _take_away(repo, changes, before)
-        raise AgentctlError(f"a hook or git refused the undo: {gist(said) or 'no commit was made'}", "mend what it names; nothing has changed")
-    return after
-
-
-def _take_away(repo: Repo, changes: Sequence[Change], head: str) -> None:
-    """Make the files of `changes` what they were in `head`, however far the writing got."""
-    added = [change.path for change in changes if change.kind == "added"]
-    if added:
-        repo.unstage(b"".join(os.fsencode(path) + b"\0" for path in added))
-    for path in added:
-        file = repo.top / path
-        if os.path.lexists(file) and not file.is_dir():
-            file.unlink()
-        _remove_empty(repo, path)
-    repo.put_back([change.path for change in changes if change.kind != "added"], head)
-
-
-def _remove_empty(repo: Repo, path: str) -> None:
-    for folder in PurePosixPath(path).parents[:-1]:
-        try:
-            (repo.top / folder).rmdir()
-        except OSError:
-            return
 
 
 def _subject(repo: Repo, commit: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import git as gitpython
 
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
+from agent.repository.locks import Place, clear_left_locks
 
 # Whatever git would start, show or sign on its own; a command-line setting wins over every config file.
 _HARDENED = (
@@ -80,22 +83,23 @@ def forget_inherited_location() -> None:
 class Git:
     """Runs git in one work tree. All paths that go in or come out are relative to its top."""
 
-    def __init__(self, top: Path, location: Mapping[str, str]) -> None:
-        self._git = gitpython.cmd.Git(str(top))
-        self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", **location}
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._git = gitpython.cmd.Git(str(place.top))
+        self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
 
     def run(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
         """What `git ARGS` prints, hardened: no hook, helper, pager or signing program is started. Raises GitError."""
         return self._execute(_HARDENED, args, stdin, {**self._fixed, **(env or {})}, ok)[1]
 
     def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
-        """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1."""
+        """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1. Raises GitError as `run` where a signal ended it."""
         return self._execute(_HARDENED, args, b"", {**self._fixed, **(env or {})}, None)[0]
 
     def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float | None = None) -> tuple[int, str]:
         """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand. Ended after `timeout` seconds.
 
-        Hooks find the environment that they find at a person's commit, so paths given here want `literally`.
+        Hooks find the environment that they find at a person's commit, so paths given here want `literally`. Raises GitError where a signal ended git, unless it was for the time.
         """
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
         status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None, timeout)
@@ -112,6 +116,7 @@ class Git:
     ) -> tuple[int, bytes, str]:
         command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
         whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", **env}
+        began = time.time()
         with tempfile.TemporaryFile() as feed:
             feed.write(stdin)
             feed.seek(0)
@@ -125,6 +130,9 @@ class Git:
                 kill_after_timeout=timeout,
                 env=whole,
             )
+        if status < 0 and timeout is None:
+            clear_left_locks(self._place, began)
+            raise GitError(args, status, f"fatal: {signal.Signals(-status).name} ended it (out of memory?)")
         if ok is not None and status not in ok:
             raise GitError(args, status, str(said))
         return status, bytes(out), str(said)

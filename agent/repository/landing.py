@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
@@ -53,8 +53,8 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
             repo.git.run("update-index", "-z", "--index-info", stdin=entries, env=own)
         wanted = repo.git.run("write-tree", env=own).decode().strip()
         environment = {**own, **_later_than(repo, ground)}
-        status, said = repo.git.run_as_person("commit", "--quiet", "--cleanup=whitespace", f"--message={message}", env=environment)
-    ours = _made_on(repo, ground) if status == 0 else None
+        status, said = commit_as_person(repo, ground, "--cleanup=whitespace", f"--message={message}", env=environment)
+    ours = made_on(repo, ground) if status == 0 else None
     if ours is None:
         return Made(None, said)
     settle(repo, branch_in(repo.git_dir / "HEAD"), ours)
@@ -62,7 +62,20 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
     return Made(ours, said, tuple(changed_between(repo, wanted, ours)))
 
 
-def _made_on(repo: Repo, ground: str | None) -> str | None:
+def commit_as_person(repo: Repo, ground: str | None, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """`git commit ARGS` with the person's hooks and signing: exit code, and what was printed.
+
+    Where a signal ended git once HEAD had moved on from `ground`, the commit is made; before that, GitError is raised.
+    """
+    try:
+        return repo.git.run_as_person("commit", "--quiet", *args, stdin=stdin, env=env)
+    except GitError as error:
+        if repo.head() == ground:
+            raise
+        return 0, error.said
+
+
+def made_on(repo: Repo, ground: str | None) -> str | None:
     """The first commit on top of `ground`: ours, whatever a hook or a person put on it since."""
     listed = repo.git.run("rev-list", "--first-parent", "HEAD", *([f"^{ground}"] if ground else [])).decode().split()
     return listed[-1] if listed else None

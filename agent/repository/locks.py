@@ -7,16 +7,24 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-
-from agent.repository.repo import Repo
 
 _PROC = Path("/proc")
 _PATIENCE = 1.0  # seconds; a git that is just ending is quicker
 _SLACK = 1.0  # seconds; file systems keep times coarsely
 
 
-def clear_left_locks(repo: Repo, since: float) -> list[Path]:
+@dataclass(frozen=True)
+class Place:
+    """Where a repository's git processes work: the top of the work tree, its git directory, and the one that all work trees share."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+
+
+def clear_left_locks(place: Place, since: float) -> list[Path]:
     """Remove git's lock files that nobody holds any more; gives them. For after a crash of ours, with agentctl's own lock held.
 
     A lock is left over if it is no older than `since` (seconds since 1970: when ours was last seen alive), no process has it open, and no
@@ -25,18 +33,18 @@ def clear_left_locks(repo: Repo, since: float) -> list[Path]:
     if sys.platform != "linux":
         return []
     deadline = time.monotonic() + _PATIENCE
-    while locks := [lock for lock in _locks(repo) if _born(lock) >= since - _SLACK]:
+    while locks := [lock for lock in _locks(place) if _born(lock) >= since - _SLACK]:
         if time.monotonic() > deadline:
-            return [lock for lock in locks if _nobodys(lock, repo) and _removed(lock)]
+            return [lock for lock in locks if _nobodys(lock, place) and _removed(lock)]
         time.sleep(0.05)
     return []
 
 
-def _locks(repo: Repo) -> Iterator[Path]:
-    yield from repo.git_dir.glob("*.lock")
-    if repo.common_dir != repo.git_dir:
-        yield from repo.common_dir.glob("*.lock")
-    yield from (repo.common_dir / "refs").rglob("*.lock")
+def _locks(place: Place) -> Iterator[Path]:
+    yield from place.git_dir.glob("*.lock")
+    if place.common_dir != place.git_dir:
+        yield from place.common_dir.glob("*.lock")
+    yield from (place.common_dir / "refs").rglob("*.lock")
 
 
 def _born(lock: Path) -> float:
@@ -46,12 +54,12 @@ def _born(lock: Path) -> float:
         return 0.0
 
 
-def _nobodys(lock: Path, repo: Repo) -> bool:
+def _nobodys(lock: Path, place: Place) -> bool:
     try:
         known = lock.stat()
     except OSError:
         return False
-    return not any(_has_open(process, (known.st_dev, known.st_ino)) or _is_git_in(process, repo) for process in _processes())
+    return not any(_has_open(process, (known.st_dev, known.st_ino)) or _is_git_in(process, place) for process in _processes())
 
 
 def _processes() -> Iterator[Path]:
@@ -68,7 +76,7 @@ def _has_open(process: Path, file: tuple[int, int]) -> bool:
     return False
 
 
-def _is_git_in(process: Path, repo: Repo) -> bool:
+def _is_git_in(process: Path, place: Place) -> bool:
     """Whether it is a git at work in this repository, or one of which that can't be told."""
     try:
         if not (process / "comm").read_text("utf-8", "replace").startswith("git"):
@@ -78,7 +86,7 @@ def _is_git_in(process: Path, repo: Repo) -> bool:
         return True
     except OSError:
         return False
-    return any(where.is_relative_to(place.resolve()) for place in (repo.top, repo.git_dir, repo.common_dir))
+    return any(where.is_relative_to(folder.resolve()) for folder in (place.top, place.git_dir, place.common_dir))
 
 
 def _removed(lock: Path) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
+from agent.repository.locks import Place
 from agent.repository.status import Status, read_status
 from agent.repository.torn import Torn, refusal, torn_branch
 
@@ -54,7 +55,8 @@ class Repo:
         self.common_dir = common_dir
         self.root = root
         self.prefix = "" if root == top else root.relative_to(top).as_posix() + "/"
-        self.git = Git(top, {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(top)})
+        self.place = Place(top, git_dir, common_dir)
+        self.git = Git(self.place)
 
     @property
     def private(self) -> Path:

@@ -126,7 +126,11 @@ class Sweep:
     def _watched(self) -> tuple[Outcome, list[Point]]:
         """What it ends in undisturbed, and the calls by which agentctl and its gits changed something."""
         self._again()
-        self._run(self.scenario.command, self._git_environment(SWEEP_WATCH="1"), ("strace", "-qq", "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}"))
+        self._run(
+            self.scenario.command,
+            self._git_environment(SWEEP_WATCH="1"),
+            ("strace", "-qq", "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}"),
+        )
         traces = sorted(self._watch.glob("git.*"), key=lambda path: int(path.suffix[1:]))
         return self.world.outcome(), [Point(int(path.suffix[1:]), call, told) for path in traces for call, told in _changing(path)]
 
@@ -180,7 +184,7 @@ class Sweep:
 
 
 def _is_bug(code: int, said: str) -> bool:
-    return code == 70 or "Traceback" in said  # noqa: PLR2004 - the exit code for bugs
+    return code == 70 or "Traceback" in said
 
 
 def _changing(trace: Path) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.actions.paused import all_paused
 from agent.actions.preflight import recover
+from agent.actions.undo_tree import begun
 from agent.domain.todo import Standing, State
 from agent.errors import AgentctlError
 from agent.journal import Journal
@@ -18,13 +19,17 @@ from agent.repository.repo import Repo
 
 
 def journal(look: Look) -> Iterator[Finding]:
-    """A step was under way when agentctl died."""
+    """A step or an undo was under way when agentctl died."""
     repo = look.repo
     at_work = holder(repo.private)
     if at_work is not None:
         yield Finding("info", f"an agentctl (process {at_work}) is at work here")
         return
     entry = Journal(repo.private).read()
+    if begun(repo):
+        yield Finding(
+            "warning", "an earlier agentctl died during an undo; the next step picks that up", "agentctl doctor --fix", lambda: _pick_up(repo)
+        )
     if entry is not None:
         text = f"an earlier agentctl died during {entry.step}; the next step picks that up"
         if repo.head() != entry.base:
