@@ -118,7 +118,7 @@ def _recovered(repo: Repo, journal: Journal, entry: Entry) -> str:
     """The step of `entry` is over, one way or the other, when this returns; what became of it in a sentence."""
     if _has_landed(repo, entry):
         follow(repo, changed_between(repo, entry.base, "HEAD"))  # a kill may have come between the commit and this
-        Workbench(repo, journal, entry).close()
+        _close_landed(Workbench(repo, journal, entry))
         return f"an earlier agentctl died right after {entry.step} had landed; that step stands"
     try:
         ground = ground_for(repo, entry.base, entry.item)
@@ -151,8 +151,14 @@ def _finished(bench: Workbench, landing: Landing) -> bool:
     if made.commit is None or made.strange:
         bench.refuse(made)
         return False
-    bench.close()
+    _close_landed(bench)
     return True
+
+
+def _close_landed(bench: Workbench) -> None:
+    """The step is over, and nobody goes on from it, should it have been about to be broken off when its agentctl died."""
+    snapshot.drop(bench.repo, f"{snapshot.PAUSED}{bench.entry.step}")
+    bench.close()
 
 
 def _has_landed(repo: Repo, entry: Entry) -> bool:

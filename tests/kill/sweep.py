@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from tests.kill.world import Outcome, World
+from tests.kill.world import AGAIN, Outcome, World
 
 STRACE = shutil.which("strace")
 _CALLS = (
@@ -170,7 +170,7 @@ class Sweep:
             if faults or self.world.outcome() == self.wanted:
                 break
             code, said = self._run(self.scenario.command, {})
-            if code not in (0, 3, 4):
+            if code not in AGAIN:
                 faults.append(f"started again, it says: exit {code}: {said}")
         return [*faults, *self._at_the_end()]
 

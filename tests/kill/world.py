@@ -25,6 +25,8 @@ _CHECK = """\
 for file in *.txt; do [ -f "$file" ] || continue; grep -q wrong "$file" && { echo "FAILED $file"; exit 1; }; done
 exit 0
 """
+AGAIN = (0, 3, 4, 6)
+"""How a command may end that is given again: landed, nothing left, the gate's no, or: what it asks for was done while it picked up the first one."""
 ITEMS = ("write-one", "write-two", "edit-both", "run-a-command")
 
 
