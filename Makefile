@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint docs bench kill-test clean
+.PHONY: demo test lint docs bench kill-test kill-sweep disk-test ledger-test endurance clean
 
 demo: $(INSTALLED)
 	@$(BIN)/agentctl demo
@@ -30,6 +30,25 @@ N ?= 1000
 SEED ?= 1
 kill-test: $(INSTALLED)
 	$(BIN)/python -m tests.kill.driver $(N) $(SEED)
+
+# Ends agentctl, or a git that it started, by SIGKILL at every EVERY-th system call that changes something (Linux, strace).
+EVERY ?= 1
+kill-sweep: $(INSTALLED)
+	$(BIN)/python -m tests.kill.sweep $(EVERY)
+
+# Fills a small disk in amounts of KIB more room each time, until a step lands (Linux, as root: it mounts one).
+KIB ?= 4
+disk-test: $(INSTALLED)
+	$(BIN)/python -m tests.kill.disk $(KIB)
+
+# Ends agentctl by SIGKILL N times while a model server on loopback counts its calls.
+ledger-test: $(INSTALLED)
+	$(BIN)/python -m tests.kill.ledger $(N)
+
+# Takes STEPS steps on one repository with faults and kills, without waiting for the clock.
+STEPS ?= 3744
+endurance: $(INSTALLED)
+	$(BIN)/python -m benchmarks.endurance $(STEPS)
 
 $(INSTALLED): pyproject.toml
 	@echo "installing into .venv (the first time takes some minutes: litellm is large)"

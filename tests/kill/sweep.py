@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -81,14 +81,6 @@ SCENARIOS = {
 }
 
 
-@dataclass
-class Swept:
-    """What a sweep did."""
-
-    points: int = 0
-    faults: list[str] = field(default_factory=list)
-
-
 class Sweep:
     """One scenario in `folder`. Each run begins with the same bytes in the same place."""
 
@@ -116,6 +108,10 @@ class Sweep:
             raise AssertionError("it was not killed")
         shutil.rmtree(self._base)
         shutil.copytree(self._place, self._base, symlinks=True)
+
+    def points_of(self, ends: Ends) -> list[Point]:
+        """The points for that way to end."""
+        return [point for point in self.points if (point.git == 0) is (ends is Ends.OWN)]
 
     def _again(self) -> None:
         shutil.rmtree(self._place, ignore_errors=True)
@@ -195,13 +191,12 @@ def _changing(trace: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def swept(name: str, folder: Path, every: int, first: int = 0) -> Iterator[tuple[Ends, Point, list[str]]]:
-    """End scenario `name` at every `every`-th of its points, beginning with number `first`; what was wrong after each."""
+def swept(name: str, folder: Path, every: int) -> Iterator[tuple[Ends, Point, list[str]]]:
+    """End scenario `name` at every `every`-th of its points; what was wrong after each."""
     sweep = Sweep(SCENARIOS[name], folder)
-    places = [(Ends.OWN, point) for point in sweep.points if point.git == 0]
-    places += [(ends, point) for ends in (Ends.BOTH, Ends.GIT) for point in sweep.points if point.git]
-    for ends, point in places[first::every]:
-        yield ends, point, sweep.at(ends, point)
+    for ends in Ends:
+        for point in sweep.points_of(ends)[::every]:
+            yield ends, point, sweep.at(ends, point)
 
 
 def main() -> int:

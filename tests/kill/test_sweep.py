@@ -1,0 +1,24 @@
+"""Killed at a system call of its own or of a git that it started, agentctl goes on as if nothing had been; a few of all points, `make kill-sweep` takes each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kill.sweep import SCENARIOS, STRACE, Ends, Sweep
+
+NAMES = ("a step that lands", "a step that goes on from a killed one", "an undo")
+EACH = 2  # points for each scenario and way to end
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kill_at_a_system_call_changes_nothing_in_the_end(name: str, tmp_path: Path) -> None:
+    sweep = Sweep(SCENARIOS[name], tmp_path)
+    for ends in Ends:
+        points = sweep.points_of(ends)
+        assert points, "strace saw nothing"
+        stride = len(points) // EACH + 1
+        for point in points[stride // 2 :: stride]:
+            assert sweep.at(ends, point) == [], f"{ends}, before call {point.call} of git {point.git}: {point.told}"
