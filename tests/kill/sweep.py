@@ -2,7 +2,7 @@
 
 It doesn't import agentctl. As a command: `python -m tests.kill.sweep [EVERY] [SCENARIO …]`: every EVERY-th call (1: all) of the scenarios.
 
-strace counts the calls of each process by itself, so a run is first watched without a kill, once for agentctl and once for each of the
+strace counts the calls of each process and each name by itself, so a run is first watched without a kill, once for agentctl and once for each of the
 gits that it starts; then each call that changed something is a point at which to end the process, right before that call.
 """
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,10 +25,12 @@ from tests.kill.world import AGAIN, Outcome, World
 STRACE = shutil.which("strace")
 _CALLS = (
     "write,pwrite64,writev,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,ftruncate,truncate,fsync,fdatasync,"
-    "symlink,symlinkat,chmod,fchmod,fchmodat,utimensat,copy_file_range,sendfile,openat,creat"
+    "symlink,symlinkat,chmod,fchmod,fchmodat,utimensat,copy_file_range,sendfile"
 )
-_QUIET = re.compile(r"= -1 |^(write|writev|fsync)\([012]<|pipe:|/dev/null|heartbeat|\(deleted\)|^---|^\+\+\+")
-"""Calls that failed, that print, and those of the heartbeat, which nothing goes on from."""
+"""No `openat`: how often it is called depends on what else runs, and each file that is made is written or locked right after."""
+_QUIET = re.compile(r"^unlink.*= -1 |^(write|writev|fsync)\([012]<|pipe:|socket:|/dev/null|heartbeat|\(deleted\)")
+"""Calls that changed nothing, that print, and those of the heartbeat, which nothing goes on from. One that makes a folder which is there stays:
+it comes before a file is made."""
 _GIT = """\
 #!/bin/sh
 read number < "$SWEEP/count" || number=0
@@ -35,7 +38,7 @@ number=$((number + 1)); echo $number > "$SWEEP/count"
 PATH=${PATH#*:}
 [ -z "$SWEEP_WATCH" ] || exec strace -qq -y -o "$SWEEP/git.$number" -e "trace=$SWEEP_CALLS" git "$@"
 [ "$number" = "$SWEEP_GIT" ] || exec git "$@"
-strace -qq -o /dev/null -e "trace=$SWEEP_CALLS" -e "inject=$SWEEP_CALLS:signal=SIGKILL:when=$SWEEP_CALL" git "$@"
+strace -qq -o /dev/null -e "trace=$SWEEP_CALL" -e "inject=$SWEEP_CALL:signal=SIGKILL:when=$SWEEP_NTH" git "$@"
 code=$?
 [ $code -eq 137 ] || exit $code
 echo killed > "$SWEEP/killed"
@@ -54,10 +57,11 @@ class Ends(StrEnum):
 
 @dataclass(frozen=True)
 class Point:
-    """Right before call number `call` of the `git`-th git that agentctl starts, or of agentctl itself (0); `told` is the call."""
+    """Right before the `nth` `call` of the `git`-th git that agentctl starts, or of agentctl itself (0); `told` is the call with its arguments."""
 
     git: int
-    call: int
+    call: str
+    nth: int
     told: str
 
 
@@ -128,7 +132,7 @@ class Sweep:
             ("strace", "-qq", "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}"),
         )
         traces = sorted(self._watch.glob("git.*"), key=lambda path: int(path.suffix[1:]))
-        return self.world.outcome(), [Point(int(path.suffix[1:]), call, told) for path in traces for call, told in _changing(path)]
+        return self.world.outcome(), [point for path in traces for point in _points(path)]
 
     def _git_environment(self, **more: str) -> dict[str, str]:
         return {"SWEEP": str(self._watch), "SWEEP_CALLS": _CALLS, "PATH": f"{self._bin}:{self.world.environment['PATH']}", **more}
@@ -147,20 +151,20 @@ class Sweep:
     def _kill(self, ends: Ends, point: Point) -> tuple[bool, int, str]:
         """Run the command, killed at `point`: whether it was, the exit code and what was said."""
         if ends is Ends.OWN:
-            inject = ("-e", f"inject={_CALLS}:signal=SIGKILL:when={point.call}")
-            code, said = self._run(self.scenario.command, {}, ("strace", "-qq", "-o", "/dev/null", "-e", f"trace={_CALLS}", *inject))
+            inject = ("-e", f"trace={point.call}", "-e", f"inject={point.call}:signal=SIGKILL:when={point.nth}")
+            code, said = self._run(self.scenario.command, {}, ("strace", "-qq", "-o", "/dev/null", *inject))
             return code == -9, code, said
-        both = "1" if ends is Ends.BOTH else ""
-        code, said = self._run(self.scenario.command, self._git_environment(SWEEP_GIT=str(point.git), SWEEP_CALL=str(point.call), SWEEP_BOTH=both))
+        told = {"SWEEP_GIT": str(point.git), "SWEEP_CALL": point.call, "SWEEP_NTH": str(point.nth), "SWEEP_BOTH": "1" if ends is Ends.BOTH else ""}
+        code, said = self._run(self.scenario.command, self._git_environment(**told))
         return (self._watch / "killed").exists(), code, said
 
-    def at(self, ends: Ends, point: Point) -> list[str]:
-        """End it at `point`, start it again until all is as undisturbed; what is wrong then or on the way."""
+    def at(self, ends: Ends, point: Point) -> list[str] | None:
+        """End it at `point`, start it again until all is as undisturbed; what is wrong then or on the way. None where it had survived."""
         self._again()
         killed, code, said = self._kill(ends, point)
-        faults = [] if ends is not Ends.GIT or not _is_bug(code, said) else [f"exit {code}: {said}"]
         if not killed:
-            return faults
+            return None
+        faults = [f"exit {code}: {said}"] if ends is Ends.GIT and _is_bug(code, said) else []
         faults += self.world.untouched()
         for _ in range(3):
             if faults or self.world.outcome() == self.wanted:
@@ -183,15 +187,19 @@ def _is_bug(code: int, said: str) -> bool:
     return code == 70 or "Traceback" in said
 
 
-def _changing(trace: Path) -> Iterator[tuple[int, str]]:
-    lines = [line for line in trace.read_text(errors="replace").splitlines() if line and not line.startswith(("---", "+++"))]
-    for number, line in enumerate(lines, 1):
-        opens = line.startswith(("openat(", "creat("))
-        if not _QUIET.search(line) and (not opens or "O_CREAT" in line or "O_TRUNC" in line):
-            yield number, line
+def _points(trace: Path) -> Iterator[Point]:
+    """The calls of a watched process that count, each with its number among those of its name, as strace counts them."""
+    before: Counter[str] = Counter()
+    for line in trace.read_text(errors="replace").splitlines():
+        call = line.partition("(")[0]
+        if call not in _CALLS.split(","):
+            continue
+        before[call] += 1
+        if not _QUIET.search(line):
+            yield Point(int(trace.suffix[1:]), call, before[call], line)
 
 
-def swept(name: str, folder: Path, every: int) -> Iterator[tuple[Ends, Point, list[str]]]:
+def swept(name: str, folder: Path, every: int) -> Iterator[tuple[Ends, Point, list[str] | None]]:
     """End scenario `name` at every `every`-th of its points; what was wrong after each."""
     sweep = Sweep(SCENARIOS[name], folder)
     for ends in Ends:
@@ -209,15 +217,16 @@ def main() -> int:
     for name in names:
         folder = Path(tempfile.mkdtemp(prefix="agentctl-sweep-"))
         counts = dict.fromkeys(Ends, 0)
-        began, faulty = time.monotonic(), 0
+        began, faulty, survived = time.monotonic(), 0, 0
         for ends, point, faults in swept(name, folder, every):
-            counts[ends] += 1
+            counts[ends] += faults is not None
+            survived += faults is None
             faulty += bool(faults)
-            for fault in faults:
-                sys.stdout.write(f"FAULT in {name}, {ends} ended at call {point.call} of git {point.git}, {point.told}: {fault}\n")
+            for fault in faults or ():
+                sys.stdout.write(f"FAULT in {name}, {ends} ended before call {point.nth} of its kind by git {point.git}, {point.told}: {fault}\n")
             sys.stdout.flush()
         told = ", ".join(f"{count} × {ends}" for ends, count in counts.items())
-        sys.stdout.write(f"{name}: {told}: {faulty} with faults ({time.monotonic() - began:.0f} s)\n")
+        sys.stdout.write(f"{name}: {told}, {survived} survived: {faulty} with faults ({time.monotonic() - began:.0f} s)\n")
         sys.stdout.flush()
         wrong += faulty
         shutil.rmtree(folder)

@@ -21,4 +21,4 @@ def test_a_kill_at_a_system_call_changes_nothing_in_the_end(name: str, tmp_path:
         assert points, "strace saw nothing"
         stride = len(points) // EACH + 1
         for point in points[stride // 2 :: stride]:
-            assert sweep.at(ends, point) == [], f"{ends}, before call {point.call} of git {point.git}: {point.told}"
+            assert sweep.at(ends, point) == [], f"{ends}, before {point}"
