@@ -41,7 +41,6 @@ def locked(folder: Path) -> Iterator[str]:
         os.environ[MARK] = mark
         yield before
     finally:
-        os.environ.pop(MARK, None)
         os.close(handle)
 
 

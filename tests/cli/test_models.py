@@ -90,7 +90,7 @@ def test_a_provider_that_refuses_is_one_sentence_and_nothing_has_changed(
 ) -> None:
     server.says(answer)  # type: ignore[arg-type]
     before = listed.head()
-    ran = listed.process("step")
+    ran = listed.process("step", "--patience", "0s")
     assert (ran.code, said in ran.err) == (code, True), ran.err
     assert "Traceback" not in ran.err
     assert "0123456789abcdef" not in ran.err
@@ -108,7 +108,7 @@ def test_a_missing_key_is_told_before_anything_is_sent(listed: Project, server: 
 
 def test_no_network_is_told_as_such(listed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTCTL_API_BASE", "http://127.0.0.1:9/v1")
-    ran = listed.process("step")
+    ran = listed.process("step", "--patience", "0s")
     assert (ran.code, "127.0.0.1:9" in ran.err) == (75, True), ran.err
     assert listed.status() == ""
 
@@ -152,7 +152,7 @@ def test_a_signal_puts_the_tree_back_and_keeps_the_work(listed: Project, server:
     assert process.returncode == code, said
     assert "Traceback" not in said
     assert listed.status() == ""
-    ref = listed.git("for-each-ref", "--format=%(refname)", "refs/agentctl/attempts").strip()
+    ref = listed.git("for-each-ref", "--format=%(refname)", "refs/agentctl/paused").strip()
     assert "a * b" in listed.git("show", f"{ref}:calc.py")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.kill.driver import Tally, killed
 
-KILLS = int(os.environ.get("KILLS", "80"))  # for each seed; `make kill-test N=10000` goes on for hours
+KILLS = int(os.environ.get("KILLS", "50"))  # for each seed; `make kill-test N=10000` goes on for hours
 
 
 @pytest.mark.parametrize("seed", [1, 2])

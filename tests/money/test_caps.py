@@ -32,7 +32,7 @@ def configure(project: Project, text: str) -> None:
 
 def looking(project: Project, calls: int = 9) -> None:
     """Each attempt looks around for so many calls, at 0.25 USD each and at most about 0.3 USD."""
-    attempt = [reply(call("list"), usage=(1500, 0, 100), usd=None) for _ in range(calls)]
+    attempt = [reply(call("list", depth=1 + place), usage=(1500, 0, 100), usd=None) for place in range(calls)]
     project.record({"*": [attempt]}, price=_PRICE, limits={"window": 8000, "max_output": 100})
 
 
@@ -81,7 +81,7 @@ def test_tokens_have_caps(listed: Project) -> None:
 
 def test_a_planner_s_calls_count_and_are_refused_too(listed: Project) -> None:
     configure(listed, "limits: {day_usd: 1}\n")
-    attempt = [reply(call("list"), usage=(1500, 0, 100), usd=None) for _ in range(9)]
+    attempt = [reply(call("list", depth=1 + place), usage=(1500, 0, 100), usd=None) for place in range(9)]
     listed.record({}, plan=[{"replies": attempt}], price=_PRICE, limits={"window": 8000, "max_output": 100})
     ran = listed.agentctl("plan")
     assert (ran.code, "limits.day_usd" in ran.err) == (5, True), ran.err
