@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ _BEGAN = datetime(2026, 1, 5, 8, 0, 0, tzinfo=UTC)
 _APART = timedelta(minutes=11)
 _MODULES = 200
 _CALLS = 3  # model calls a step
-_PEOPLE = 20  # commits of agentctl for each that a person makes between them
+_PEOPLE = 8  # commits of agentctl for each that a person makes between them
 _ENDED = 90  # per cent of the items that are worked at; the others are still open
 _REVERT = "revert"
 # What happens to an item in a long history, one event in each pass over the list: attempts that fail, land, are undone or opened again.
@@ -39,16 +39,17 @@ class Size:
 
     items: int
     steps: int
+    lessons: int = 0
 
 
 SMALL = Size(items=5, steps=5)
-LARGE = Size(items=1_000, steps=10_000)
+LARGE = Size(items=1_000, steps=10_000, lessons=200)
 
 
 def repository(size: Size, env: Mapping[str, str]) -> Path:
     """A repository of that size in the temporary folder, made on the first call."""
     recipe = hashlib.sha256(Path(__file__).read_bytes() + repr(size).encode()).hexdigest()[:12]
-    root = Path(tempfile.gettempdir()) / f"agentctl-bench-{size.items}-{size.steps}-{recipe}"
+    root = Path(tempfile.gettempdir()) / f"agentctl-bench-{size.items}-{size.steps}-{size.lessons}-{recipe}"
     if root.exists():
         return root
     making = root.with_name(f"{root.name}.{os.getpid()}")
@@ -125,6 +126,14 @@ def _note(event: _Event) -> Note:
     return Note.of(event.item.title, text, letter, _usage(event.step), "anthropic/claude-sonnet-4-5", ("pytest -q: 214 passed in 4.1 s",))
 
 
+def _lesson(number: int) -> tuple[str, str]:
+    seed = hashlib.sha256(str(number).encode()).hexdigest()
+    return (
+        f".agent/lessons/lesson-{number}.md",
+        f"# Module {number} wants {seed[:8]}\n\nIts tests fail without it, and say nothing but {seed[8:24]}.\n",
+    )
+
+
 class _Story:
     """The history as a stream for `git fast-import`."""
 
@@ -136,6 +145,8 @@ class _Story:
         yield self._commit(_BEGAN, "A small library\n", dict(self._library()))
         yield self._commit(_BEGAN, "Begin with agentctl\n", {".agent/config.yaml": "checks:\n  - 'true'\n", ".agent/goal.md": "One interface.\n"})
         yield self._commit(_BEGAN, "Plan\n", {f".agent/{item.path}": render_item(item) for item in _items(self._size)})
+        if self._size.lessons:
+            yield self._commit(_BEGAN, "Lessons\n", dict(map(_lesson, range(self._size.lessons))))
         marks: dict[StepId, int] = {}
         ends: dict[StepId, Outcome] = {}
         at = _BEGAN
@@ -187,3 +198,12 @@ def _ledger(size: Size) -> Iterator[str]:
                 "output": whole.output // _CALLS, "seconds": round(whole.seconds / _CALLS, 3),
             }  # fmt: skip
             yield json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def at_steps(root: Path, env: Mapping[str, str], numbers: Sequence[int]) -> list[str]:
+    """The commits of the first, second, … attempt of a history, for each of `numbers`."""
+    told = subprocess.run(
+        ["git", "log", "--reverse", "--format=%H", "--extended-regexp", "--grep=^Agent-Outcome: (done|failed)"],
+        cwd=root, env=dict(env), check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
+    return [told[number - 1] for number in numbers]

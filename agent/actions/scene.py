@@ -141,5 +141,5 @@ def _with_since(scene: Scene) -> History:
     """The history with what came since the last letter, which only a brief tells of."""
     if scene.letter is None:
         return scene.history
-    since, merged = since_letter(scene.repo, scene.past, scene.memory.commit, scene.memory.notes, scene.letter[0])
-    return replace(scene.history, since=since, merged=merged)
+    since = since_letter(scene.repo, scene.past, scene.memory.commit, scene.memory.notes, scene.letter[0])
+    return replace(scene.history, since=since.people, merged=since.merged, unread=since.unread)

@@ -72,7 +72,7 @@ class Sources:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A part before it is cut: `blocks` from the one to drop first to the one to keep longest."""
+    """A part before it is cut: `blocks` from the one to drop first to the one to keep longest; `beyond` older ones were never read."""
 
     name: str
     heading: str
@@ -80,9 +80,10 @@ class _Draft:
     share: float
     rest: str
     newest_first: bool = False
+    beyond: int = 0
 
 
-# Which part gets its tokens first; the others get what these leave.
+# Which part gets its tokens first, up to its share; what all leave goes to those that were cut, in the same order.
 _PRIORITY = ("item", "resumed", "attempts", "letter", "since", "goal", "plan", "lessons", "instructions")
 
 
@@ -98,6 +99,11 @@ def compose(sources: Sources, budget: int, count: Count) -> Brief:
         part = _fit(draft, min(left, int(budget * draft.share)), count)
         left = max(0, left - part.tokens)
         fitted[draft.name] = part
+    for draft in sorted(drafts, key=lambda draft: _PRIORITY.index(draft.name)):
+        part = fitted[draft.name]
+        if part.cut and left > 0:
+            fitted[draft.name] = _fit(draft, part.tokens + left, count)
+            left = max(0, left + part.tokens - fitted[draft.name].tokens)
     system = Part("system", sources.system.strip(), count(sources.system))
     return Brief((system, *(fitted[draft.name] for draft in drafts)))
 
@@ -112,14 +118,16 @@ def _drafts(sources: Sources) -> list[_Draft]:
         _Draft("plan", "# The list", (_plan(memory, sources.history),), 0.15, "list .agent/todo/"),
         _Draft("attempts", "# Earlier attempts at this item", _attempts(sources), 0.4, "agentctl log --item ITEM, or .agent/notes/"),
         _Draft("letter", "# The last letter", _letters(sources), 0.35, "read the notes named above in .agent/notes/"),
-        _Draft("since", "# What people changed since then", _since(sources.history), 0.2, "git log", newest_first=True),
+        _Draft(
+            "since", "# What people changed since then", _since(sources.history), 0.2, "git log", newest_first=True, beyond=sources.history.unread
+        ),
         _Draft("item", "# Your item" if sources.item else "# Your task", _task(sources), 0.5, "read the item's file in .agent/todo/"),
     ]
 
 
 def _fit(draft: _Draft, room: int, count: Count) -> Part:
     """The draft within `room` tokens: oldest blocks go first, then the last one is cut at a line; the cut is said."""
-    whole = _join(draft.heading, _shown(draft, draft.blocks), "")
+    whole = _join(draft.heading, _shown(draft, draft.blocks), _older(draft.beyond, draft))
     if (tokens := count(whole)) <= room:
         return Part(draft.name, whole, tokens)
     dropped = 0
@@ -131,11 +139,15 @@ def _fit(draft: _Draft, room: int, count: Count) -> Part:
         dropped += 1
     if sizes[dropped] > free:
         kept = [_head_of(kept[0], max(0, free), count)]
-        said = f"[cut here; the rest: {draft.rest}]"
+        said = f"[cut here{f', and {dropped + draft.beyond} older left out' if dropped + draft.beyond else ''}; the rest: {draft.rest}]"
     else:
-        said = f"[{dropped} older left out; the rest: {draft.rest}]"
+        said = _older(dropped + draft.beyond, draft)
     text = _join(draft.heading, _shown(draft, kept), said)
     return Part(draft.name, text, count(text), cut=True)
+
+
+def _older(number: int, draft: _Draft) -> str:
+    return f"[{number} older left out; the rest: {draft.rest}]" if number else ""
 
 
 def _shown(draft: _Draft, blocks: Sequence[str]) -> list[str]:
@@ -196,6 +208,8 @@ def _plan(memory: Memory, history: History) -> str:
         lines.append(f"- and {len(still) - 8} more open: list .agent/todo/")
     stuck = [item for item, state in zip(ordered, states, strict=True) if state is State.BLOCKED]
     lines += [f"- blocked: {item.id} · {item.title}" for item in stuck[:4]]
+    if len(stuck) > 4:  # noqa: PLR2004 - what is stuck is a person's concern
+        lines.append(f"- and {len(stuck) - 4} more blocked: their notes end in .blocked.md")
     return "\n".join(lines)
 
 
@@ -252,7 +266,11 @@ def _origin(name: NoteName, note: Note) -> str:
 
 def _since(history: History) -> tuple[str, ...]:
     """One line a commit, oldest first (they are shown newest first)."""
-    return tuple(_line(commit) for commit in reversed(history.since))
+    lines = tuple(_line(commit) for commit in reversed(history.since))
+    return (*lines, _SHALLOW) if history.shallow else lines
+
+
+_SHALLOW = "This clone is shallow: attempts, reverts and people's commits before its oldest commit are not told of here. `git fetch --unshallow` brings them."
 
 
 def _line(commit: Commit) -> str:

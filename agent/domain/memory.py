@@ -76,13 +76,15 @@ class History:
 
     `records`: every step ever, by time, undone ones too. `arrival`: for each item's id its place in the order of arrival.
     `since`: people's commits since the last letter, newest first. `merged`: notes that the last letter's writer could not see (both only
-    where a brief is made). `told`: what commits' trailers say of their steps.
+    where a brief is made), and `unread` how many more are older than those in `since`. `told`: what commits' trailers say of their steps.
+    `shallow`: this clone lacks what lies before its oldest commits.
     """
 
     records: tuple[Record, ...] = ()
     arrival: Mapping[str, int] = field(default_factory=dict)
     since: tuple[Commit, ...] = ()
     merged: tuple[NoteName, ...] = ()
+    unread: int = 0
     told: Mapping[StepId, Told] = field(default_factory=dict)
     shallow: bool = False
 

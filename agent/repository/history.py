@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 from agent.domain.memory import Commit, History, Record
@@ -50,18 +51,28 @@ class _ToldLater(Mapping[StepId, Told]):
         return len(self._oldest)
 
 
-def since_letter(repo: Repo, past: Past, commit: str, notes: Sequence[NoteName], letter: NoteName) -> tuple[tuple[Commit, ...], tuple[NoteName, ...]]:
-    """What people committed after `letter`, newest first, and those of `notes` that its writer could not see."""
+@dataclass(frozen=True)
+class Since:
+    """What came after a letter: `people` what they committed, newest first, `unread` how many older commits aren't in it; `merged` notes unseen by its writer."""
+
+    people: tuple[Commit, ...] = ()
+    merged: tuple[NoteName, ...] = ()
+    unread: int = 0
+
+
+def since_letter(repo: Repo, past: Past, commit: str, notes: Sequence[NoteName], letter: NoteName) -> Since:
+    """What came after `letter`, one of `notes`, up to `commit`."""
     origins = [row.commit for row in past.notes if row.what == letter]
     if not origins:
-        return (), ()
+        return Since()
     since, fresh = _since(repo, commit, origins[-1])
     if not fresh:
-        return (), ()
+        return Since()
     seen = {row.what for row in past.notes if row.commit not in fresh}
     merged = tuple(name for name in notes if name != letter and name not in seen)
     speaking = {row.commit for table in (past.notes, past.told) for row in table}
-    return tuple(one for one in since if one.id not in speaking), merged
+    read = {one.id for one in since}
+    return Since(tuple(one for one in since if one.id not in speaking), merged, len(fresh - read - speaking))
 
 
 def _records(notes: Sequence[NoteName], past: Past, telling: Mapping[str, Telling]) -> list[Record]:
@@ -109,4 +120,7 @@ def _since(repo: Repo, commit: str, origin: str) -> tuple[list[Commit], frozense
     for identity, author, when, message, files in zip(*(fields[n::5] for n in range(5)), strict=False):
         paths = tuple(line.removeprefix(repo.prefix) for line in files.strip("\n").split("\n") if line)
         commits.append(Commit(identity, author, _utc(int(when)), message.strip(), paths))
-    return commits, frozenset(one.id for one in commits)
+    if len(commits) < _MOST_SINCE:
+        return commits, frozenset(one.id for one in commits)
+    ids = repo.git.run("rev-list", "--no-merges", f"{origin}..{commit}", "--", *where)
+    return commits, frozenset(ids.decode("ascii").split())

@@ -92,3 +92,27 @@ def test_a_long_list_takes_no_more_room_than_a_short_one() -> None:
         return compose(sources(memory=memory, item=listed[0]), 12_000, count).tokens
 
     assert tokens(5000) <= tokens(50) * 1.05
+
+
+@given(st.integers(1000, 6000), st.lists(st.integers(0, 6000), min_size=4, max_size=4), st.integers(0, 200))
+def test_what_matters_most_is_cut_only_where_the_budget_is_used_up(budget: int, lengths: list[int], lesson: int) -> None:
+    own, letter, since, goal = lengths
+    last = name(9, Outcome.DONE, "other")
+    item = Item("an-item", "An item", "do \n" * own)
+    history = History(
+        (Record(name(1), "a" * 40),), since=tuple(Commit("b" * 40, "Ann", "2026-11-29T10:00:00Z", "Fix it") for _ in range(since // 20))
+    )
+    notes = {name(1): Note("An item", "failed \n" * own), last: Note("Other", "Did it.", "mind \n" * letter)}
+    memory = Memory("c" * 40, Config(), "goal\n" * goal, (item,), (last,), (Lesson("l", "L", "x " * lesson),))
+    brief = compose(sources(memory=memory, history=history, notes=notes, letter=last, item=item), budget, count)
+    if any(part.cut for part in brief.parts):
+        assert brief.tokens > budget - 200  # a cut falls between two lines or blocks, and the line that tells of it has its room
+
+
+def test_commits_that_were_not_read_and_items_that_are_stuck_are_counted() -> None:
+    stuck = tuple(Item(f"item-{n}", f"Item {n}") for n in range(9))
+    memory = Memory("c" * 40, Config(), "g", (ITEM, *stuck), tuple(name(n, Outcome.BLOCKED, f"item-{n}") for n in range(9)), ())
+    history = History(since=(Commit("b" * 40, "Ann", "2026-11-29T10:00:00Z", "Fix it"),), unread=1800)
+    text = compose(sources(memory=memory, history=history), 12_000, count).text
+    assert "[1800 older left out; the rest: git log]" in text
+    assert "- and 5 more blocked" in text

@@ -13,6 +13,36 @@ from tests.histories.operations import attempt_fails, letter, merge, person_code
 from tests.histories.world import World
 from tests.project import SOURCE
 
+# What a person may have set for their own eyes.
+_TASTES = """
+[core]
+	abbrev = 4
+	quotePath = true
+	autocrlf = input
+[color]
+	ui = always
+[log]
+	showSignature = true
+	date = relative
+	follow = true
+	mailmap = true
+	decorate = full
+[diff]
+	renames = copies
+	noprefix = true
+	external = false
+	mnemonicPrefix = true
+	orderFile = /dev/null
+[i18n]
+	logOutputEncoding = ISO-8859-1
+[format]
+	pretty = oneline
+[notes]
+	displayRef = *
+[grep]
+	lineNumber = true
+"""
+
 _LATER = """
 import datetime, sys, time
 real, day = time.time, 400 * 86400
@@ -48,7 +78,7 @@ def test_the_brief_is_the_same_whatever_the_cache_holds(world: World) -> None:
     claims.brief_is_the_commits(world)
 
 
-def test_the_brief_is_the_same_in_a_fresh_clone_in_another_place_language_and_year(world: World, tmp_path: Path) -> None:
+def test_the_brief_is_the_same_in_a_fresh_clone_in_another_place_language_and_year_under_other_settings_of_git(world: World, tmp_path: Path) -> None:
     _full(world)
     here = world.project.agentctl("context", "--item", "add-a-test").out
     for part in ("# Earlier attempts at this item", "then undone", "arrived by a merge", "# What people changed since then"):
@@ -57,7 +87,17 @@ def test_the_brief_is_the_same_in_a_fresh_clone_in_another_place_language_and_ye
     world.project.git("switch", "--quiet", "b1")  # what a clone checks out
     clone = tmp_path / "elsewhere" / "clone"
     subprocess.run(["git", "clone", "--quiet", f"file://{world.project.root}", clone], check=True)
-    elsewhere = {"TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "C", "PYTHONPATH": str(SOURCE), "COLUMNS": "40", "PYTHONHASHSEED": "7"}
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text(_TASTES)
+    elsewhere = {
+        "HOME": str(tmp_path / "home"),
+        "TZ": "Pacific/Kiritimati",
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "C",
+        "PYTHONPATH": str(SOURCE),
+        "COLUMNS": "40",
+        "PYTHONHASHSEED": "7",
+    }
     done = subprocess.run(
         [sys.executable, "-c", _LATER, "context", "--at", commit, "--item", "add-a-test"],
         cwd=clone, env={**os.environ, **elsewhere}, capture_output=True, check=False,
