@@ -20,8 +20,8 @@ from agent.gate.protocol import Baseline, Verdict
 from agent.gate.verdict import gate
 from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
-from agent.repository.changes import added_lines, both_texts, changes_between
-from agent.repository.repo import FOLDER, changed_between
+from agent.repository.changes import added_lines, both_texts, changed_between, changes_between
+from agent.repository.repo import FOLDER
 from agent.worker.shell import Shell
 
 _MOST = 8  # paths that one line holds

@@ -18,9 +18,10 @@ from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing
 from agent.lock import MARK
 from agent.repository import snapshot
+from agent.repository.changes import changed_between
 from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
-from agent.repository.repo import FOLDER, Repo, changed_between
+from agent.repository.repo import FOLDER, Repo
 from agent.repository.status import Status
 from agent.store import refuse_ignored
 from agent.worker.processes import end_marked

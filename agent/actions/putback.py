@@ -12,7 +12,8 @@ from agent.durable import write_whole
 from agent.errors import AgentctlError
 from agent.journal import Entry
 from agent.repository import snapshot
-from agent.repository.repo import Repo, changed_between
+from agent.repository.changes import changed_between
+from agent.repository.repo import Repo
 from agent.store import memory_path
 
 

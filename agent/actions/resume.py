@@ -16,7 +16,8 @@ from agent.domain.progress import Unfinished, parse_unfinished, render_unfinishe
 from agent.domain.text import one_line
 from agent.ledger import Ledger
 from agent.repository import snapshot
-from agent.repository.repo import Repo, changed_between
+from agent.repository.changes import changed_between
+from agent.repository.repo import Repo
 
 FindWork = Callable[[Repo, str, Listener], "Takeup | None"]
 

@@ -11,10 +11,10 @@ from agent.domain.change import Change
 from agent.durable import sync_folder, write_whole
 from agent.errors import AgentctlError
 from agent.repository import snapshot
-from agent.repository.changes import changes_between
+from agent.repository.changes import changed_between, changes_between
 from agent.repository.git import gist
 from agent.repository.landing import commit_as_person, made_on
-from agent.repository.repo import Repo, changed_between
+from agent.repository.repo import Repo
 
 
 def land_undo(repo: Repo, head: str, tree: str, message: str) -> str:

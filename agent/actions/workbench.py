@@ -18,9 +18,9 @@ from agent.domain.progress import Progress, Unfinished, render_unfinished, scrub
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing, with_original
 from agent.repository import snapshot
-from agent.repository.changes import moved_links
+from agent.repository.changes import changed_between, moved_links
 from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
-from agent.repository.repo import Repo, changed_between
+from agent.repository.repo import Repo
 from agent.repository.status import Status
 from agent.store import memory_path, write_memory
 

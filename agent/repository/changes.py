@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from agent.domain.change import GITLINK, AddedLines, Change, Kind
 from agent.repository.repo import FOLDER, Repo
@@ -33,6 +33,12 @@ def changes_between(repo: Repo, old: str, new: str) -> tuple[Change, ...]:
         at += 1
     sizes = _sizes(repo, [blob for mode, blob, letter in meta.values() if letter != "D" and mode != GITLINK])
     return tuple(_change(path, told, lines.get(path, (0, 0)), sizes) for path, told in sorted(meta.items()))
+
+
+def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:
+    """Paths relative to the top that differ between two commits or trees, each with its status letter (A, M, D, T)."""
+    out = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).split("\0")
+    return dict(zip(out[1::2], out[0::2], strict=False))
 
 
 def _change(path: str, told: tuple[str, str, str], lines: tuple[int | None, int | None], sizes: dict[str, int]) -> Change:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
+from agent.repository.changes import changed_between
 from agent.repository.git import GitError
-from agent.repository.repo import Repo, changed_between
+from agent.repository.repo import Repo
 from agent.repository.settled import settle
 from agent.repository.snapshot import listing, own_index
 from agent.repository.torn import branch_in

@@ -313,9 +313,3 @@ def _no_repository(cwd: Path, said: str) -> AgentctlError:
     if "not a git repository" in said:
         return AgentctlError(f"{cwd} is not inside a git repository", "git init, or go to the repository")
     return AgentctlError(f"git can't read this repository: {gist(said) or 'no answer'}", "see git status")
-
-
-def changed_between(repo: Repo, old: str, new: str) -> Mapping[str, str]:
-    """Paths relative to the top that differ between two commits or trees, each with its status letter (A, M, D, T)."""
-    out = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new)).split("\0")
-    return dict(zip(out[1::2], out[0::2], strict=False))
