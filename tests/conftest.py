@@ -40,6 +40,7 @@ def hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("AGENTCTL_WARM", "0")
+    monkeypatch.setenv("AGENTCTL_TRUST", "yes")  # as in a container; tests/trust takes it away
     monkeypatch.setenv("GIT_TEST_FSYNC", "0")  # git's own switch: its tests too don't wait for the disk
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.preflight import refuse_no_commit
 from agent.actions.scene import Scene
+from agent.actions.trust import approve_written
 from agent.domain.adding import in_sequence, made_of
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.names import Outcome, next_step_id, slug
@@ -33,8 +34,10 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
     """Write `files` (path inside `.agent/`, text), and commit just them. Raises AgentctlError where a hook refuses; the files are gone then."""
     paths = tuple(memory_path(repo, path) for path, _ in files)
     before = {path: (repo.top / path).read_bytes() if (repo.top / path).is_file() else None for path in paths}
+    texts = [None if data is None else data.decode("utf-8", "replace") for data in before.values()]
     if not commit:
         write_memory(repo, files)
+        approve_written(repo, files, texts)
         return Landed(paths, None)
     refuse_no_commit(repo)
     made: Made | None = None
@@ -48,6 +51,7 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
                     (repo.top / path).unlink(missing_ok=True) if data is None else (repo.top / path).write_bytes(data)
     if made.commit is None:
         raise AgentctlError(f"git made no commit: {gist(made.said) or 'nothing to commit'}", "mend what it names, or use --no-commit")
+    approve_written(repo, files, texts)
     return Landed(paths, made.commit)
 
 

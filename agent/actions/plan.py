@@ -13,7 +13,7 @@ from agent.actions.bounds import UNBOUND, Bounds
 from agent.actions.metered import metered
 from agent.actions.outcome import clean, write_up
 from agent.actions.people import Landed, item_files, save
-from agent.actions.preflight import recover, refuse_uncommittable
+from agent.actions.preflight import pick_up, refuse_uncommittable
 from agent.actions.scene import Scene, brief_for, open_scene, under
 from agent.actions.spending import purse_for
 from agent.domain.adding import in_sequence
@@ -105,9 +105,7 @@ def plan_with_model(
     the commit. Raises AgentctlError where nothing can be planned or nothing was proposed; then nothing has changed but what was spent.
     """
     with locked(repo.private) as before:
-        told = recover(repo, before)
-        if told:
-            listen(Phase("recovered", told))
+        pick_up(repo, before, listen)
         branch = refuse_uncommittable(repo).branch
         scene = _with_goal(under(bounds.limits, open_scene(repo)), goal)
         purse = purse_for(scene, bounds.meter)

@@ -9,8 +9,10 @@ from dataclasses import replace
 
 from agent.actions.commits import ground_for
 from agent.actions.resume import pause
+from agent.actions.trust import refuse_untrusted
 from agent.actions.undo_tree import begun, pick_up_undo
 from agent.actions.workbench import Workbench
+from agent.domain.events import Listener, Phase
 from agent.domain.message import steps_in
 from agent.domain.text import one_line
 from agent.durable import TEMPORARY, abandoned
@@ -57,6 +59,7 @@ def refuse_no_commit(repo: Repo) -> None:
     if repo.identity() is None:
         raise AgentctlError("git doesn't know who you are", 'git config user.name "YOUR NAME" && git config user.email YOU@EXAMPLE.COM')
     refuse_ignored(repo)
+    repo.programs.refuse()
 
 
 def _refuse_locked(repo: Repo) -> None:
@@ -89,6 +92,14 @@ def _refuse_changes(status: Status, prefix: str) -> None:
 def _named(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""  # noqa: PLR2004 - as many as one line holds
     return ", ".join(one_line(path, 60) for path in paths[:3]) + more
+
+
+def pick_up(repo: Repo, holder: str, listen: Listener) -> None:
+    """Go on only where what the settings and git would run is approved; then `recover`, and tell. Raises Untrusted, and as `recover`."""
+    refuse_untrusted(repo)
+    told = recover(repo, holder)
+    if told:
+        listen(Phase("recovered", told))
 
 
 def recover(repo: Repo, holder: str) -> str:

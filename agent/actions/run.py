@@ -19,6 +19,7 @@ from agent.errors import AgentctlError, Exit
 from agent.ledger import CapError, Meter
 from agent.model.patient import Patience, patient
 from agent.model.protocol import OpenModel
+from agent.repository.programs import Untrusted
 from agent.repository.repo import Repo
 
 
@@ -95,6 +96,8 @@ def run(
         try:
             result = take_step(repo, None, model_name=model_name, open_model=open_model, listen=heard.hear, now=now(), bounds=step_bounds)
         except AgentctlError as stop:
+            if isinstance(stop, Untrusted) and not steps:
+                raise
             if waiter is not None and waiter.wait(stop):
                 continue
             if stop.code not in _LAST_WORDS and not steps:

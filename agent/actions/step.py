@@ -15,12 +15,13 @@ from agent.actions.commits import ground_for
 from agent.actions.judging import Judge, shown
 from agent.actions.metered import metered
 from agent.actions.outcome import Means, Writing, asked, checked_lines, clean, failed, landed, safe
-from agent.actions.preflight import recover, refuse_unsafe
+from agent.actions.preflight import pick_up, refuse_unsafe
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene, under
 from agent.actions.sharing import sharing_for
 from agent.actions.shells import Shells, open_shells
 from agent.actions.spending import purse_for
+from agent.actions.trust import approve_written, refuse_untrusted
 from agent.actions.workbench import Workbench
 from agent.domain.events import Listener, Phase, StepBegan, StepEnded
 from agent.domain.message import steps_in
@@ -75,12 +76,11 @@ def take_step(
     go on from. Raises AgentctlError where the step was broken off: the tree is as before then, and its work is kept.
     """
     with locked(repo.private) as before:
-        told = recover(repo, before)
-        if told:
-            listen(Phase("recovered", told))
+        pick_up(repo, before, listen)
         status = refuse_unsafe(repo)
         scene = under(bounds.limits, open_scene(repo))
         item = choose(scene, identity)
+        refuse_untrusted(repo, item)
         purse = purse_for(scene, bounds.meter)
         purse.refuse_empty()
         name = model_name(scene.memory.config.model)
@@ -240,6 +240,7 @@ class _Step:
         if others:
             checked = (*checked, f"beside changes that are somebody else's and not in this commit: {shown(others)}")
         writing = landed(self.step, self.item, report, self._usage(report), self.means, checked, self.scene.memory)
+        approve_written(self.repo, writing.files, [None] * len(writing.files))
         return writing, self.bench.land(self.bench.intend(tree, (*writing.files, *self.transcript.files()), writing.message))
 
     def _mended(self, report: Report, tree: str, made: Made) -> tuple[Verdict, str] | str:

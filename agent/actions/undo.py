@@ -69,6 +69,7 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
     person are in the way, or where a word names no step; nothing has changed then. Steps that are undone already are left out.
     """
     with locked(repo.private) as before:
+        repo.programs.refuse()
         told = recover(repo, before)
         try:
             return _undo(repo, steps, because, told)

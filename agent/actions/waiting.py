@@ -10,6 +10,7 @@ from agent.domain.events import Called, Event, Idle, Listener, Looked, StepBegan
 from agent.errors import AgentctlError, Exit
 from agent.ledger import CapError
 from agent.model.errors import ModelError
+from agent.repository.programs import Untrusted
 from agent.repository.repo import Repo
 from agent.repository.watch import Watch
 
@@ -56,7 +57,7 @@ class Waiter:
         asked is also tried again every `AGAIN` seconds, since its mend may be none that a commit tells of. A cap for a day that was met waits
         for the next day too.
         """
-        refused = stop.code in _REFUSED and not self._asked
+        refused = (stop.code in _REFUSED or isinstance(stop, Untrusted)) and not self._asked
         until = stop.until if isinstance(stop, CapError) else None
         if isinstance(stop, ModelError) or not (refused or until or stop.code in _NOTHING_TO_DO):
             return False

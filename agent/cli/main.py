@@ -30,6 +30,7 @@ _COMMANDS = {
     "context": ("agent.cli.show", "What a fresh session would read, at any commit."),
     "undo": ("agent.cli.undo", "Take steps back, with the reason: git revert."),
     "cost": ("agent.cli.show", "What was spent, by day, item and model."),
+    "trust": ("agent.cli.trust", "What this repository runs on this machine: show it, and approve it."),
     "doctor": ("agent.cli.doctor", "A check-up of .agent/ and of the repository."),
     "demo": ("agent.cli.demo", "The whole round in a small repository, with recorded replies."),
 }
@@ -122,7 +123,7 @@ def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
         from agent.repository.git import forget_inherited_location
 
         forget_inherited_location()
-        return int(cli.main(args=args, prog_name="agentctl", standalone_mode=False) or 0)
+        return _obey(args)
     except AgentctlError as error:
         say_error(error.message, error.hint)
         return error.code
@@ -148,6 +149,20 @@ def _run(args: list[str]) -> int:  # noqa: PLR0911 - one for each way to end
 
         say_error(*words_of(error, args))
         return Exit.BUG
+
+
+def _obey(args: list[str]) -> int:
+    """Run the command; where it would run what isn't approved, and a person is there and approves it, once more. It has changed nothing by then."""
+    from agent.repository.programs import Untrusted
+
+    try:
+        return int(cli.main(args=args, prog_name="agentctl", standalone_mode=False) or 0)
+    except Untrusted as stop:
+        from agent.cli.trust import let_in
+
+        if not let_in(stop):
+            raise
+    return int(cli.main(args=args, prog_name="agentctl", standalone_mode=False) or 0)
 
 
 def say_error(message: str, hint: str) -> None:

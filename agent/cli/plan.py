@@ -121,7 +121,7 @@ _SHOWN = 20
 
 def _tell(items: list[Item], known: list[str], commit: str | None) -> None:
     for item in items[:_SHOWN]:
-        click.echo(f"added {item.id}: {item.title}")
+        click.echo(f"added {item.id}: {item.title}{''.join(f' [check: {check}]' for check in item.checks)}")
     if len(items) > _SHOWN:
         click.echo(f"and {len(items) - _SHOWN} more")
     if known:

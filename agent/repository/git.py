@@ -6,8 +6,9 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import git as gitpython
 
@@ -80,27 +81,61 @@ def forget_inherited_location() -> None:
         os.environ.pop(name, None)
 
 
+# Commands that look at no file and no index; whatever else may ask a filter (whether an index is up to date, say) or a merge driver.
+_WITHOUT_FILES = frozenset(
+    {
+        "cat-file",
+        "commit-tree",
+        "config",
+        "diff-tree",
+        "for-each-ref",
+        "log",
+        "ls-tree",
+        "merge-base",
+        "remote",
+        "rev-list",
+        "rev-parse",
+        "symbolic-ref",
+    }
+    | {"update-ref", "var"}
+)
+
+
+class Guard(Protocol):
+    """What keeps the programs that a repository names from being started."""
+
+    def refuse(self) -> None: ...
+    def shield(self) -> Mapping[str, str]: ...
+
+
 class Git:
     """Runs git in one work tree. All paths that go in or come out are relative to its top."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, guard: Callable[[], Guard]) -> None:
         self._place = place
         self._git = gitpython.cmd.Git(str(place.top))
         self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
+        self._guard = guard
 
     def run(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
-        """What `git ARGS` prints, hardened: no hook, helper, pager or signing program is started. Raises GitError."""
-        return self._execute(_HARDENED, args, stdin, {**self._fixed, **(env or {})}, ok)[1]
+        """What `git ARGS` prints, hardened: no hook, helper, merge driver, pager or signing program is started, filters only where trusted. Raises GitError."""
+        return self._execute(_HARDENED, args, stdin, self._around(args, env), ok)[1]
 
     def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
         """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1. Raises GitError as `run` where a signal ended it."""
-        return self._execute(_HARDENED, args, b"", {**self._fixed, **(env or {})}, None)[0]
+        return self._execute(_HARDENED, args, b"", self._around(args, env), None)[0]
+
+    def _around(self, args: Sequence[str], env: Mapping[str, str] | None) -> Mapping[str, str]:
+        shield = {} if args[0] in _WITHOUT_FILES else self._guard().shield()
+        return {**self._fixed, **shield, **(env or {})}
 
     def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float | None = None) -> tuple[int, str]:
         """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand. Ended after `timeout` seconds.
 
-        Hooks find the environment that they find at a person's commit, so paths given here want `literally`. Raises GitError where a signal ended git, unless it was for the time.
+        Hooks find the environment that they find at a person's commit, so paths given here want `literally`. Raises GitError where a signal ended
+        git, unless it was for the time, and Untrusted where the repository would start something that nobody has approved.
         """
+        self._guard().refuse()
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
         status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None, timeout)
         return status, (out.decode("utf-8", "replace") + "\n" + said).strip()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
+from agent.repository.programs import Programs
 from agent.repository.status import Status, read_status
 from agent.repository.torn import Torn, refusal, torn_branch
 
@@ -56,7 +57,8 @@ class Repo:
         self.root = root
         self.prefix = "" if root == top else root.relative_to(top).as_posix() + "/"
         self.place = Place(top, git_dir, common_dir)
-        self.git = Git(self.place)
+        self.git = Git(self.place, lambda: self.programs)
+        self.programs = Programs(self.place, self.git)
 
     @property
     def private(self) -> Path:
@@ -218,9 +220,8 @@ class Repo:
         if not paths:
             return {}
         feed = b"".join(os.fsencode(self.prefix + path) + b"\0" for path in paths)
-        out = self.git.run(
-            "check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1), env={"GIT_LITERAL_PATHSPECS": "0"}
-        )  # it has no such mode
+        globs = {"GIT_LITERAL_PATHSPECS": "0"}  # it has no such mode
+        out = self.git.run("check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1), env=globs)
         words = os.fsdecode(out).split("\0")
         rules = {}
         for source, line, pattern, path in zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False):

@@ -1,4 +1,4 @@
-"""The sandbox of commands: whether one holds here, and what it leaves open."""
+"""What keeps commands in bounds: the sandbox, and a person's approval."""
 
 from __future__ import annotations
 
@@ -21,4 +21,14 @@ def sandbox(look: Look) -> Iterator[Finding]:
         yield Finding("warning", f"the sandbox is {chosen.told}: {gap}", "install bubblewrap, or pip install 'agentctl-git[sandbox]'")
 
 
-CONFINEMENT: tuple[Finder, ...] = (sandbox,)
+def trust(look: Look) -> Iterator[Finding]:
+    """Something that would run here, and that nobody has approved."""
+    from agent.actions.trust import waiting  # noqa: PLC0415  # as above
+
+    runs = waiting(look.repo)
+    if runs:
+        kinds = ", ".join(dict.fromkeys(one.kind for one in runs))
+        yield Finding("warning", f"what would run here isn't approved on this machine yet: {kinds}", "agentctl trust")
+
+
+CONFINEMENT: tuple[Finder, ...] = (sandbox, trust)
