@@ -223,11 +223,8 @@ class Repo:
         globs = {"GIT_LITERAL_PATHSPECS": "0"}  # it has no such mode
         out = self.git.run("check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1), env=globs)
         words = os.fsdecode(out).split("\0")
-        rules = {}
-        for source, line, pattern, path in zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False):
-            if not pattern.startswith("!"):
-                rules[path.removeprefix(self.prefix)] = f"{source}:{line} {pattern}"
-        return rules
+        found = zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False)
+        return {path.removeprefix(self.prefix): f"{source}:{line} {rule}" for source, line, rule, path in found if not rule.startswith("!")}
 
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> list[Hit]:
         """Lines of text files that match the regular expression (Perl's kind), at most `limit`. Raises GitError for a bad pattern."""
