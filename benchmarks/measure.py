@@ -85,7 +85,7 @@ def environment(home: Path) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
     (home / ".gitconfig").write_text(_GITCONFIG)
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
-    return {**kept, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "PYTHONPATH": str(SOURCE)}
+    return {**kept, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "AGENTCTL_TRUST": "yes", "PYTHONPATH": str(SOURCE)}
 
 
 @contextmanager

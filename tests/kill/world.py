@@ -99,6 +99,7 @@ class World:
             "PYTHONPATH": str(SOURCE),
             "PYTHONDONTWRITEBYTECODE": "1",
             "GIT_CONFIG_NOSYSTEM": "1",
+            "AGENTCTL_TRUST": "yes",
             "GIT_TEST_FSYNC": "0",
             "AGENTCTL_MODEL": f"scripted:{self.recording}",
         }
