@@ -9,6 +9,8 @@ NO_CHANGE = "no-change"
 WEAKER_TESTS = "weaker-tests"
 STILL_RED = "still-red"
 HIDDEN_CHARACTERS = "hidden-characters"
+AUTOMATION = "automation"
+CHECK_SCRIPTS = "check-scripts"
 FALSE_ALARM = "no-secret-"
 """Before the fingerprint of a text that looks like a secret and is none; the gate's refusal tells it."""
 
@@ -19,6 +21,8 @@ MEANINGS: Mapping[str, str] = {
     WEAKER_TESTS: "tests may vanish, be skipped, or assert less",
     STILL_RED: "a check that was red before may stay red, if it tells its tests and no more of them fail",
     HIDDEN_CHARACTERS: "added lines and names may hold characters that a reader doesn't see",
+    AUTOMATION: "files of CI, hooks, editor tasks and the like, which run by themselves elsewhere, may change",
+    CHECK_SCRIPTS: "scripts that a check runs may change",
     f"{FALSE_ALARM}FINGERPRINT": "the text of this fingerprint, which the refusal tells, is no secret",
 }
 """Each word with what it lets through."""

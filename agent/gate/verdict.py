@@ -16,6 +16,7 @@ from agent.gate.fewer import fewer_tests, not_redder, redder
 from agent.gate.protect import SizeLimits, findings
 from agent.gate.protocol import Baseline, CheckResult, Objection, Verdict, sorted_out
 from agent.gate.secrets import secrets
+from agent.gate.settled import settled
 from agent.gate.unseen import unseen
 from agent.gate.weakened.compare import weakened
 from agent.gate.weakened.protocol import Sides
@@ -57,7 +58,8 @@ def gate(
     """
     idle = not changes and NO_CHANGE not in item.allow
     was_red = {command for command in commands if command in before and not before[command].ok}
-    refused, allowed = sorted_out([*secrets(added, environment), *unseen(changes, added), *weakened(sides, commands, item)], item.allow)
+    held = settled(changes, added, commands, memory.removesuffix(".agent"))
+    refused, allowed = sorted_out([*secrets(added, environment), *unseen(changes, added), *held, *weakened(sides, commands, item)], item.allow)
     refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED.told] if idle and not was_red else []))
     if refused:
         return Verdict((), refused, allowed)
