@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint docs bench kill-test kill-sweep disk-test ledger-test clean
+.PHONY: demo test lint docs bench kill-test kill-sweep disk-test ledger-test endurance clean
 
 demo: $(INSTALLED)
 	@$(BIN)/agentctl demo
@@ -44,6 +44,11 @@ disk-test: $(INSTALLED)
 # Ends agentctl by SIGKILL N times while a model server on loopback counts its calls.
 ledger-test: $(INSTALLED)
 	$(BIN)/python -m tests.kill.ledger $(N)
+
+# Takes STEPS steps on one repository with faults and kills, without waiting for the clock.
+STEPS ?= 3744
+endurance: $(INSTALLED)
+	$(BIN)/python -m benchmarks.endurance $(STEPS)
 
 $(INSTALLED): pyproject.toml
 	@echo "installing into .venv (the first time takes some minutes: litellm is large)"
