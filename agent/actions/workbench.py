@@ -110,15 +110,19 @@ class Workbench:
     def after_tool(self, progress: Progress) -> bool:
         """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did."""
         self._notice()
-        self._note(replace(self.entry, doing="", progress=scrubbed(progress, safe)))
+        self._note(replace(self.entry, progress=scrubbed(progress, safe)))
         tree = self.tree(self._all_new())
-        if tree == self._kept_tree:
-            return False
+        changed = tree != self._kept_tree
+        if changed:
+            self._keep_work(tree)
+        self._note(replace(self.entry, doing=""))  # last: until the work is kept, whoever recovers takes changed files for the tool's
+        return changed
+
+    def _keep_work(self, tree: str) -> None:
         self._kept_tree = tree
         before = [self._snapshot] if self._snapshot else []  # so that whoever fetches the ref goes forward, and never has to be forced
         self._snapshot = snapshot.keep(self.repo, self.wip, tree, [self.ground, *before], render_unfinished(self.unfinished()))
         self.sharing.send(self.wip)
-        return True
 
     def noted(self, progress: Progress) -> None:
         """Called when the session has noted something without changing the tree."""
