@@ -67,17 +67,19 @@ class Point:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A command to be ended. `before` are commands that ran to their end; then comes `command`, ended before its `nth` call that `start` names."""
+    """A command to be ended. `before` are commands that ran to their end; then comes `command`, ended before its `nth` call that `start` names.
+    `recovers` comes before it is given again: where another attempt would follow on what that picks up, it alone tells what became of the first."""
 
     command: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
     start: str = ""
     nth: int = 1
+    recovers: tuple[str, ...] = ()
 
 
 SCENARIOS = {
     "a step that lands": Scenario(("step", "write-one")),
-    "a step that fails its gate": Scenario(("step", "write-two")),
+    "a step that fails its gate": Scenario(("step", "write-two"), recovers=("doctor", "--fix")),
     "a step that goes on from a killed one": Scenario(("step", "edit-both"), start=r"^write\(.*ledger\.jsonl", nth=3),
     "a step that makes a killed one's commit": Scenario(("step", "write-one"), start=r"^write\(.*\.agent/notes/"),
     "a step after one that was killed when it had landed": Scenario(("step", "write-one"), start=r"^unlink\(.*journal\.json\""),
@@ -166,6 +168,8 @@ class Sweep:
             return None
         faults = [f"exit {code}: {said}"] if ends is Ends.GIT and _is_bug(code, said) else []
         faults += self.world.untouched()
+        if self.scenario.recovers:
+            self._run(self.scenario.recovers, {})
         for _ in range(3):
             if faults or self.world.outcome() == self.wanted:
                 break
