@@ -74,7 +74,7 @@ WALK: tuple[tuple[str, ...], ...] = (
     ("step", "first"), ("step", EVIL), ("step",), ("run", "--steps", "1"), ("step", "--json"),
     ("log",), ("log", "--json"), ("note",), ("note", "older"), ("note", EVIL), ("handoff",),
     ("transcript", "first"), ("transcript", "first", "--json"), ("transcript", EVIL), ("cost",), ("cost", "--json"),
-    ("note", f"A letter {EVIL}", "--no-commit"), ("doctor",), ("doctor", "--json"), ("undo", "first", "--because", EVIL), ("undo", EVIL, "--because", ""),
+    ("note", f"A letter {EVIL}", "--no-commit"), ("doctor",), ("doctor", "--json"), ("trust",), ("trust", "--json"), ("undo", "first", "--because", EVIL), ("undo", EVIL, "--because", ""),
     ("log",), ("status",), ("init",), ("demo", "--no-such"), (SHORT,), ("-C", EVIL, "status"),
 )  # fmt: skip
 
