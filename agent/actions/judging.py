@@ -12,7 +12,7 @@ from agent.actions.scene import Scene
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
 from agent.domain.events import Listener, Phase
-from agent.domain.text import one_line
+from agent.domain.text import first_of, one_line
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.gate.protect import SizeLimits
@@ -23,8 +23,6 @@ from agent.gate.weakened.protocol import Sides
 from agent.repository.changes import added_lines, both_texts, changed_between, changes_between
 from agent.repository.repo import FOLDER
 from agent.worker.shell import Shell
-
-_MOST = 8  # paths that one line holds
 
 
 class Judge:
@@ -114,5 +112,4 @@ class Judge:
 
 def shown(paths: Sequence[str]) -> str:
     """`paths` in one line, safe to show; of many the first."""
-    more = f" and {len(paths) - _MOST} more" if len(paths) > _MOST else ""
-    return ", ".join(one_line(path, 100) for path in paths[:_MOST]) + more
+    return first_of(paths, 8, 100)

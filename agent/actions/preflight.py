@@ -14,7 +14,7 @@ from agent.actions.undo_tree import begun, pick_up_undo
 from agent.actions.workbench import Workbench
 from agent.domain.events import Listener, Phase
 from agent.domain.message import steps_in
-from agent.domain.text import one_line
+from agent.domain.text import first_of
 from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing
@@ -90,8 +90,7 @@ def _refuse_changes(status: Status, prefix: str) -> None:
 
 
 def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""  # noqa: PLR2004 - as many as one line holds
-    return ", ".join(one_line(path, 60) for path in paths[:3]) + more
+    return first_of(paths, 3, 60)
 
 
 def pick_up(repo: Repo, holder: str, listen: Listener) -> None:

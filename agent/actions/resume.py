@@ -38,11 +38,11 @@ def pause(bench: Workbench) -> str:
     is kept to go on from where the step was about to end without landing. Raises AgentctlError as `Workbench.put_back`.
     """
     repo, entry = bench.repo, bench.entry
-    over = bench.landed is not None or (entry.landing is not None and entry.landing.tree is None)
     if bench.landed is not None:
         bench.close()
         return ""
-    kept = None if over else _keep(bench)
+    ends_without_landing = entry.landing is not None and entry.landing.tree is None
+    kept = None if ends_without_landing else _keep(bench)
     attempt = bench.put_back(repo.tree_of(kept) if kept else "")
     bench.close()
     return " and ".join(ref for ref in (kept, attempt) if ref)

@@ -14,7 +14,7 @@ from agent.actions.undo_tree import land_undo
 from agent.domain.change import GITLINK, Change
 from agent.domain.memory import Record
 from agent.domain.names import NoteName
-from agent.domain.text import one_line
+from agent.domain.text import first_of, one_line
 from agent.domain.todo import Standing, State, standings
 from agent.domain.undoing import undo_message
 from agent.errors import AgentctlError
@@ -195,5 +195,4 @@ def _open_again(known: Known, wanted: Sequence[Record], gone: Sequence[str]) -> 
 
 
 def _listed(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""  # noqa: PLR2004 - as many as a line holds
-    return ", ".join(one_line(path, 80) for path in paths[:5]) + more
+    return first_of(paths, 5, 80)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 # C0 but tab and newline, DEL, C1; what hides or reorders text (soft hyphen, zero-width, bidi, line separators, tags); lone surrogates.
 _HIDDEN = re.compile(
@@ -54,6 +54,12 @@ def _fit(line: str, width: int) -> str:
 
 def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def first_of(paths: Sequence[str], most: int, width: int) -> str:
+    """The first `most` of `paths` in one line, each of at most `width` columns and safe for a terminal, and how many more there are."""
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(one_line(path, width) for path in paths[:most]) + more
 
 
 def left_out(what: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.domain.change import GITLINK, Change
-from agent.domain.text import one_line
+from agent.domain.text import first_of, one_line
 
 _NAMED = 5  # paths that a finding names before it counts the rest
 _PATH_WIDTH = 120
@@ -125,9 +125,7 @@ def _too_many_lines(changes: Sequence[Change], limit: int) -> str:
 
 
 def _list(paths: Sequence[str]) -> str:
-    named = ", ".join(_shown(path) for path in paths[:_NAMED])
-    rest = len(paths) - _NAMED
-    return f"{named} and {rest} more" if rest > 0 else named
+    return first_of(paths, _NAMED, _PATH_WIDTH)
 
 
 def _shown(path: str) -> str:
