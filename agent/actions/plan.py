@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agent.actions.bounds import UNBOUND, Bounds
+from agent.actions.claim import claim_step
 from agent.actions.metered import metered
 from agent.actions.outcome import clean, write_up
 from agent.actions.people import Landed, item_files, save
@@ -21,7 +22,7 @@ from agent.domain.change import GITLINK
 from agent.domain.checklist import read_checklist
 from agent.domain.each import items_for
 from agent.domain.events import Listener, Phase, StepBegan, StepEnded
-from agent.domain.names import NoteName, Outcome, StepId, next_step_id, slug_with_tail
+from agent.domain.names import NoteName, Outcome, StepId, slug_with_tail
 from agent.domain.note import Note
 from agent.domain.progress import Proposed
 from agent.domain.text import one_line, plain
@@ -111,7 +112,7 @@ def plan_with_model(
         purse = purse_for(scene, bounds.meter)
         purse.refuse_empty()
         name = model_name(scene.memory.config.model)
-        step = next_step_id(PLAN, now, scene.latest)
+        step = claim_step(repo.shared, PLAN, now, scene.latest)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
         with closing(open_model(name, Task(PLAN, _attempts(scene) + 1, scene.memory.config.prices.get(name)))) as opened:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from agent.actions.before import code_key, remember
 from agent.actions.bounds import UNBOUND, Bounds
+from agent.actions.claim import claim_step
 from agent.actions.commits import ground_for
 from agent.actions.judging import Judge, shown
 from agent.actions.metered import metered
@@ -25,11 +26,11 @@ from agent.actions.trust import approve_written, refuse_untrusted
 from agent.actions.workbench import Workbench
 from agent.domain.events import Listener, Phase, StepBegan, StepEnded
 from agent.domain.message import steps_in
-from agent.domain.names import NoteName, Outcome, StepId, next_step_id
+from agent.domain.names import NoteName, Outcome, StepId
 from agent.domain.note import Note
 from agent.domain.text import one_line
 from agent.domain.todo import Item
-from agent.domain.usage import NOTHING, Usage
+from agent.domain.usage import NOTHING, Usage, summed
 from agent.errors import AgentctlError, Exit
 from agent.gate.protocol import Baseline, Verdict
 from agent.gate.runners import failing_part
