@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.domain.progress import UNBEGUN, Progress, progress_from
-from agent.domain.usage import NOTHING, Usage
+from agent.domain.usage import Usage
 from agent.durable import sync_folder, write_whole
 from agent.errors import AgentctlError
 
@@ -35,7 +35,7 @@ class Entry:
     changes of the tracked files in `theirs`; `doing` says which tool is at work ("": none), and
     `head` and `staged` where HEAD was and what was staged when it began. `originals` says for each path that a tool wrote what it
     held before: a blob's id and its mode bits, or None where nothing was there. `made` appeared while commands ran. `progress` is what the
-    session has done so far; `carried` of its usage and calls are those of sessions that it went on from.
+    session has done so far; of it `carried` (usage, by step) and `carried_calls` are of sessions that it went on from.
     """
 
     step: str
@@ -51,7 +51,7 @@ class Entry:
     head: str | None = None
     staged: tuple[str, ...] = ()
     progress: Progress = UNBEGUN
-    carried: Usage = NOTHING
+    carried: Mapping[str, Usage] = field(default_factory=dict)
     carried_calls: int = 0
 
 
@@ -94,7 +94,7 @@ def _entry(stored: dict[str, Any]) -> Entry:
         "originals": {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()},
         "landing": stored["landing"] and _landing(stored["landing"]),
         "progress": progress_from(stored["progress"]),
-        "carried": Usage(**stored["carried"]),
+        "carried": {str(step): Usage(**usage) for step, usage in stored["carried"].items()},
     }
     return Entry(**{**stored, **lists, **read})
 

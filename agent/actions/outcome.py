@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from agent.domain.fingerprint import keep_all_apart
@@ -32,10 +32,11 @@ _NOT_IN_THE_TREE = "This session's work did not land and was put back: nothing o
 
 @dataclass(frozen=True)
 class Means:
-    """What a step worked with: its model, and its sandbox where that is weaker than it should be."""
+    """What a step worked with: its model, its sandbox where that is weaker than it should be, and what sessions that it went on from had used."""
 
     model: str
     sandbox: str = ""
+    earlier: Mapping[StepId, Usage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def write_up(step: StepId, outcome: Outcome, note: Note, more: Sequence[tuple[st
 
 def _safe_note(note: Note) -> Note:
     checked = tuple(safe(line) for line in note.checked)
-    return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked, note.sandbox)
+    return Note.of(safe(note.title), safe(note.text), safe(note.letter), note.spent, safe(note.model), checked, note.sandbox, note.earlier)
 
 
 def clean(report: Report) -> Report:
@@ -82,7 +83,7 @@ def clean(report: Report) -> Report:
 
 def landed(step: StepId, item: Item, report: Report, usage: Usage, means: Means, checked: Sequence[str], memory: Memory) -> Writing:
     """The write-up of a step whose gate is green, with the items and lessons that it leaves."""
-    note = Note.of(item.title, report.note, report.letter, usage, means.model, tuple(checked), means.sandbox)
+    note = Note.of(item.title, report.note, report.letter, usage, means.model, tuple(checked), means.sandbox, means.earlier)
     more = [*proposed_files(report.proposals, memory, step), *lesson_files(report.lessons, memory, step)]
     return write_up(step, Outcome.DONE, note, more)
 
@@ -117,7 +118,7 @@ def failed(
         parts.append("What it found out:\n\n" + "\n".join(f"- {lesson.title}: {' '.join(lesson.text.split())}" for lesson in ending.lessons))
     checked = checked_lines(verdict, before) if verdict else ()
     letter = f"{_NOT_IN_THE_TREE}\n\n{claimed.letter}" if claimed else ""
-    note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, means.model, checked, means.sandbox)
+    note = Note.of(item.title, "\n\n".join(part for part in parts if part), letter, usage, means.model, checked, means.sandbox, means.earlier)
     return write_up(step, outcome, note)
 
 
@@ -134,7 +135,7 @@ def _why(verdict: Verdict) -> str:
 
 def asked(step: StepId, item: Item, report: Report, usage: Usage, means: Means) -> Writing:
     """The write-up of a step that stopped at a question: the item waits for a person."""
-    note = Note.of(item.title, f"A question to a person:\n\n{report.note}", report.letter, usage, means.model, sandbox=means.sandbox)
+    note = Note.of(item.title, f"A question to a person:\n\n{report.note}", report.letter, usage, means.model, (), means.sandbox, means.earlier)
     return write_up(step, Outcome.BLOCKED, note)
 
 

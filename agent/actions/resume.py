@@ -14,6 +14,7 @@ from agent.domain.change import GITLINK
 from agent.domain.events import Listener, Phase
 from agent.domain.progress import Unfinished, parse_unfinished, render_unfinished, told_as_resumed, with_deed
 from agent.domain.text import one_line
+from agent.domain.usage import summed
 from agent.ledger import Ledger
 from agent.repository import snapshot
 from agent.repository.changes import changed_between
@@ -56,13 +57,13 @@ def _keep(bench: Workbench) -> str | None:
     if work is None and not calls:
         return None
     base = repo.resolve(f"{work}^1") if work else entry.base
-    progress = replace(entry.progress, calls=entry.carried_calls + calls, usage=entry.carried + usage)
+    progress = replace(entry.progress, calls=entry.carried_calls + calls, usage=summed([*entry.carried.values(), usage]))
     if entry.doing:
         progress = replace(
             progress, deeds=with_deed(progress.deeds, f"{entry.doing}: it was at work when the session ended; what it changed is put back")
         )
     known = parse_unfinished(repo.message(work)) if work else None
-    unfinished = replace(known or Unfinished(entry.step, entry.item), progress=progress)
+    unfinished = replace(known or Unfinished(entry.step, entry.item), progress=progress, carried=entry.carried)
     ref = f"{snapshot.PAUSED}{entry.step}"
     snapshot.keep(repo, ref, repo.tree_of(work or entry.base), [base or entry.base], render_unfinished(unfinished))
     return ref

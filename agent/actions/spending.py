@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
 from agent.actions.scene import Scene
 from agent.domain.caps import Amount, Cap, caps_of
+from agent.domain.memory import Record
 from agent.domain.names import Outcome, StepId
 from agent.domain.usage import Usage, summed
 from agent.ledger import Hold, Holds, Ledger, Meter, Purse, Spent, Sums, by_day
@@ -27,18 +28,22 @@ def all_spending(scene: Scene) -> Sums:
 def elsewhere(scene: Scene, here: Iterable[Spent]) -> list[Spent]:
     """What history tells of steps that aren't among those paid for `here`: other clones' and those of a ledger that is gone."""
     known = {one.step for one in here}
-    found, untold = [], []
-    unknown = [record for record in scene.history.records if record.name.partition(" ")[0] not in known]  # the step as a text: there are thousands
-    for record in unknown:
-        step = record.name.step
-        if record.name.outcome in _FREE:
-            continue
-        told = scene.history.told.get(step)
-        if told is None:
-            untold.append(record)
-        elif told.usage is not None:
-            found.append(_told(step, told.model, told.usage))
-    return [*found, *(_told(name.step, note.model, note.spent) for name, note in notes_of(scene.repo, untold).items() if note.spent)]
+    telling = scene.history.told
+    steps = {record.name.partition(" ")[0]: record for record in scene.history.records}  # the step as a text: there are thousands
+    unknown = [record for step, record in steps.items() if step not in known and record.name.outcome not in _FREE]
+    told = [telling[record.name.step] for record in unknown if record.name.step in telling]
+    told += [telling[step] for step in telling.keys() - steps.keys() - known]  # those that others went on from, which left no note
+    untold = [record for record in unknown if record.name.step not in telling]
+    return [*(_told(one.step, one.model, one.usage) for one in told if one.usage), *_noted(scene, untold, known)]
+
+
+def _noted(scene: Scene, untold: Iterable[Record], known: Collection[str]) -> Iterator[Spent]:
+    """What notes say of steps that no commit tells of, and of those that these went on from."""
+    for name, note in notes_of(scene.repo, untold).items():
+        for session, usage in note.sessions.items():
+            step = session or name.step
+            if step not in known:
+                yield _told(step, note.model, usage)
 
 
 def purse_for(scene: Scene, meter: Meter | None = None) -> Purse:

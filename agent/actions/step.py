@@ -85,7 +85,7 @@ def take_step(
         purse = purse_for(scene, bounds.meter)
         purse.refuse_empty()
         name = model_name(scene.memory.config.model)
-        step = next_step_id(item.id, now, scene.latest)
+        step = claim_step(repo.shared, item.id, now, scene.latest)
         sharing = sharing_for(repo, scene.memory.config.push_wip, listen)
         takeup = find_work(repo, item.id, listen)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
@@ -108,8 +108,8 @@ def take_step(
 def _carrying(entry: Entry, takeup: Takeup | None) -> Entry:
     if takeup is None:
         return entry
-    progress = takeup.paused.unfinished.progress
-    return replace(entry, progress=progress, carried=progress.usage, carried_calls=progress.calls)
+    unfinished = takeup.paused.unfinished
+    return replace(entry, progress=unfinished.progress, carried=unfinished.sessions, carried_calls=unfinished.progress.calls)
 
 
 def _break_off(bench: Workbench, stop: BaseException) -> None:
@@ -145,7 +145,7 @@ class _Step:
         self.step = step
         self.model = model
         self.shells = shells
-        self.means = Means(model.name, shells.weaker)
+        self.means = Means(model.name, shells.weaker, {StepId.known(one): usage for one, usage in bench.entry.carried.items()})
         self.bench = bench
         self.transcript = transcript
         self.listen = listen
@@ -204,7 +204,7 @@ class _Step:
             said = feedback(verdict, self.judge.before)
 
     def _usage(self, report: Report) -> Usage:
-        return replace(report.usage, seconds=self.bench.entry.carried.seconds + time.monotonic() - self.began)
+        return replace(report.usage, seconds=summed(self.bench.entry.carried.values()).seconds + time.monotonic() - self.began)
 
     # --- endings ---------------------------------------------------------------------------------------------------
 

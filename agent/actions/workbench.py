@@ -131,7 +131,7 @@ class Workbench:
     def unfinished(self) -> Unfinished:
         """The step as it would have to be gone on from."""
         entry = self.entry
-        return Unfinished(entry.step, entry.item, entry.progress, entry.made, self._written_over())
+        return Unfinished(entry.step, entry.item, entry.progress, entry.made, self._written_over(), entry.carried)
 
     def _written_over(self) -> dict[str, str]:
         """The person's untracked files that a tool wrote over, each with the blob that it held."""

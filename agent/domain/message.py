@@ -11,7 +11,7 @@ from agent.domain.note import Note, first_paragraph
 from agent.domain.usage import Usage
 
 _MARGIN = r"^[ \t>*-]*"  # what squashing, quoting and listing put before a line
-_TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
+_TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Earlier|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
 # Whatever `_TRAILER` reads, and what else git or a forge takes for a statement about the commit.
 _STATEMENT = re.compile(
     rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)[ \t]*:.*$", re.MULTILINE | re.IGNORECASE
@@ -54,10 +54,9 @@ def _trailers(step: StepId, note: Note, outcome: Outcome) -> str:
     lines = [f"Agent-Step: {step}", f"Agent-Outcome: {outcome}"]
     if note.model:
         lines.append(f"Agent-Model: {note.model}")
-    if note.spent is not None:
-        spent = note.spent
-        lines.append(f"Agent-Tokens: {spent.input} in, {spent.cached} cached, {spent.output} out")
-        lines.append(f"Agent-Cost: {usd_text(spent)} USD")
+    for session, spent in note.sessions.items():
+        lines += [f"Agent-Earlier: {session}"] if session else []
+        lines += [f"Agent-Tokens: {spent.input} in, {spent.cached} cached, {spent.output} out", f"Agent-Cost: {usd_text(spent)} USD"]
     return "\n".join(lines)
 
 
@@ -68,7 +67,10 @@ def usd_text(spent: Usage) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """What a message's trailers say of one step; `usage` is None where they tell no tokens."""
+    """What a message's trailers say of one step; `usage` is None where they tell no tokens.
+
+    One that another went on from has no outcome there: nothing but its usage is told.
+    """
 
     step: StepId
     outcome: Outcome | None = None
@@ -77,7 +79,7 @@ class Told:
 
 
 def told_in(message: str) -> tuple[Told, ...]:
-    """The steps whose trailers stand anywhere in `message`: one for a step's own, several for a squash."""
+    """The steps whose trailers stand anywhere in `message`: a step's own and those that it went on from, and all of a squash."""
     found: dict[StepId, Told] = {}
     current: StepId | None = None
     for key, value in _TRAILER.findall(message):
@@ -85,7 +87,13 @@ def told_in(message: str) -> tuple[Told, ...]:
             current = StepId.parse(value)
             if current is not None:
                 found.setdefault(current, Told(current))
-        elif current is not None:
+        elif current is None:
+            continue
+        elif key == "Earlier":
+            model, current = found[current].model, StepId.parse(value)
+            if current is not None:
+                found.setdefault(current, Told(current, model=model))
+        else:
             found[current] = _with(found[current], key, value)
     return tuple(found.values())
 
@@ -104,8 +112,9 @@ def _with(told: Told, key: str, value: str) -> Told:
 
 
 def steps_in(message: str) -> tuple[StepId, ...]:
-    """The ids of all steps whose trailer stands anywhere in `message`."""
-    return tuple(told.step for told in told_in(message))
+    """The ids of all steps whose own trailer stands anywhere in `message`."""
+    ids = (StepId.parse(value) for key, value in _TRAILER.findall(message) if key == "Step")
+    return tuple(dict.fromkeys(step for step in ids if step))
 
 
 def reason_of(message: str) -> str:

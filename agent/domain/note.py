@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from agent.domain.fingerprint import SHORT, keep_apart
 from agent.domain.frontmatter import Head, dump, split
 from agent.domain.names import StepId
 from agent.domain.todo import tidy_text, tidy_title, title_and_text
-from agent.domain.usage import Usage
+from agent.domain.usage import Usage, summed
 
 _HANDOFF = re.compile(r"^## Handoff[ \t]*$", re.MULTILINE)
 _QUOTED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -18,7 +20,10 @@ _OURS = re.compile(r"^(?:The step did not land:.*(?:\n- .*)*|This session's work
 
 @dataclass(frozen=True)
 class Note:
-    """One note. `spent` is None where a person wrote it; `checked` is one line a check; `sandbox` names what commands ran in where it is less than usual."""
+    """One note. `checked` is one line a check; `sandbox` names what commands ran in where it is less than usual.
+
+    `spent` is None where a person wrote it; `earlier` is what of it the sessions that the step went on from had used, by their steps.
+    """
 
     title: str
     text: str
@@ -27,6 +32,7 @@ class Note:
     model: str = ""
     checked: tuple[str, ...] = ()
     sandbox: str = ""
+    earlier: Mapping[StepId, Usage] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -38,6 +44,7 @@ class Note:
         model: str = "",
         checked: tuple[str, ...] = (),
         sandbox: str = "",
+        earlier: Mapping[StepId, Usage] = MappingProxyType({}),
     ) -> Note:
         """A note whose texts are tidied so that `parse_note(render_note(note, id))` gives it back."""
         return cls(
@@ -48,7 +55,16 @@ class Note:
             model=tidy_title(model),
             checked=tuple(tidy_title(line) for line in checked),
             sandbox=tidy_title(sandbox),
+            earlier={step: _rounded(usage) for step, usage in earlier.items()},
         )
+
+    @property
+    def sessions(self) -> dict[StepId | None, Usage]:
+        """`spent` taken apart: what the step's own session used, under None, and each of the `earlier` ones. Empty where nothing is told."""
+        if self.spent is None:
+            return {}
+        own: dict[StepId | None, Usage] = {None: self.spent.without(summed(self.earlier.values()))}
+        return own | dict(self.earlier)
 
 
 def render_note(note: Note, step: StepId) -> str:
@@ -56,6 +72,8 @@ def render_note(note: Note, step: StepId) -> str:
     head = []
     if note.spent is not None:
         head.append(f"spent: {dump(_spent(note.spent))}")
+    if note.earlier:
+        head.append(f"earlier: {dump({str(one): _spent(usage) for one, usage in note.earlier.items()})}")
     if note.model:
         head.append(f"model: {dump(note.model)}")
     if note.checked:
@@ -92,6 +110,7 @@ def parse_note(text: str, path: str) -> Note:
         model=head.text("model") or "",
         checked=head.texts("checked"),
         sandbox=head.text("sandbox") or "",
+        earlier=_read_earlier(head.section("earlier")) if "earlier" in head.nodes else {},
     )
 
 
@@ -108,6 +127,11 @@ def _read_spent(head: Head) -> Usage:
     usd = head.number("usd")
     tokens = [int(head.number(key) or 0) for key in ("input", "cached", "output")]
     return Usage(usd if "usd" in head.nodes else 0.0, tokens[0], tokens[1], tokens[2], head.number("seconds") or 0)
+
+
+def _read_earlier(head: Head) -> dict[StepId, Usage]:
+    steps = ((StepId.parse(key), key) for key in head.nodes)
+    return {step: _read_spent(head.section(key)) for step, key in steps if step}
 
 
 def first_paragraph(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agent.domain.text import one_line
-from agent.domain.usage import NOTHING, Usage
+from agent.domain.usage import NOTHING, Usage, summed
 
 _DEEDS = 40  # as many as a reader wants, and a brief has room for
 _LONGEST = 300  # characters of one of them
@@ -48,13 +48,22 @@ UNBEGUN = Progress()
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A step that was broken off. `made` are the files that commands made, `over` those of the person that a tool wrote over: path and blob."""
+    """A step that was broken off. `made` are the files that commands made, `over` those of the person that a tool wrote over: path and blob.
+
+    `carried` is what of the progress' usage the sessions before it had used, by their steps.
+    """
 
     step: str
     item: str
     progress: Progress = UNBEGUN
     made: tuple[str, ...] = ()
     over: Mapping[str, str] = field(default_factory=dict)
+    carried: Mapping[str, Usage] = field(default_factory=dict)
+
+    @property
+    def sessions(self) -> dict[str, Usage]:
+        """The progress' usage taken apart, by step: this one's own is the last."""
+        return {**self.carried, self.step: self.progress.usage.without(summed(self.carried.values()))}
 
 
 def with_deed(deeds: tuple[str, ...], deed: str) -> tuple[str, ...]:
@@ -100,6 +109,7 @@ def parse_unfinished(message: str) -> Unfinished | None:
             progress=progress_from(data["progress"]),
             made=tuple(map(str, data["made"])),
             over={str(path): str(blob) for path, blob in data["over"].items()},
+            carried={str(step): Usage(**usage) for step, usage in data["carried"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

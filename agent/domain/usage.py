@@ -25,6 +25,12 @@ class Usage:
             seconds=round(self.seconds + other.seconds, 3),
         )
 
+    def without(self, part: Usage) -> Usage:
+        """What is left of it beside `part`, never less than nothing; its money is unknown where that of either is."""
+        usd = None if self.usd is None or part.usd is None else max(0.0, round(self.usd - part.usd, 9))
+        tokens, cached, output = max(0, self.input - part.input), max(0, self.cached - part.cached), max(0, self.output - part.output)
+        return Usage(usd, tokens, cached, output, max(0.0, round(self.seconds - part.seconds, 3)))
+
     @property
     def priced(self) -> Usage:
         """The same with an unknown price counted as nothing, for sums over many models."""

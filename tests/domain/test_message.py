@@ -45,6 +45,14 @@ def test_no_word_of_a_note_is_lost_but_lines_that_pass_for_trailers(text: str) -
     assert [word for word in words if word not in kept] == []
 
 
+def test_what_earlier_sessions_used_is_told_apart_and_makes_them_no_steps_of_the_commit() -> None:
+    earlier = StepId("2026-11-29", "120000", "convert-fixtures")
+    note = Note.of("T", "Text.", "", Usage(0.75, 100, 50, 20), "m", earlier={earlier: Usage(0.5, 60, 20, 15)})
+    message = step_message(STEP, note, Outcome.DONE)
+    assert told_in(message) == (Told(STEP, Outcome.DONE, "m", Usage(0.25, 40, 30, 5)), Told(earlier, None, "m", Usage(0.5, 60, 20, 15)))
+    assert steps_in(message) == (STEP,)
+
+
 def _indented(message: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in message.split("\n"))
 

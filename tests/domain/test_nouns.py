@@ -31,11 +31,19 @@ usages = st.builds(
 )
 
 
-@given(titles, texts, texts, st.none() | usages, st.text(max_size=40), st.lists(st.text(min_size=1, max_size=60), max_size=3))
+@given(
+    titles,
+    texts,
+    texts,
+    st.none() | usages,
+    st.text(max_size=40),
+    st.lists(st.text(min_size=1, max_size=60), max_size=3),
+    st.dictionaries(st.sampled_from([STEP, StepId("2026-11-29", "235959", "plan")]), usages),
+)
 def test_any_note_comes_back_and_renders_to_the_same_bytes(
-    title: str, text: str, letter: str, spent: Usage | None, model: str, checked: list[str]
+    title: str, text: str, letter: str, spent: Usage | None, model: str, checked: list[str], earlier: dict[StepId, Usage]
 ) -> None:
-    note = Note.of(title, text, letter, spent, model, tuple(line for line in map(tidy_title, checked) if line))
+    note = Note.of(title, text, letter, spent, model, tuple(line for line in map(tidy_title, checked) if line), earlier=earlier)
     rendered = render_note(note, STEP)
     assert parse_note(rendered, "notes/x.md") == note
     assert render_note(parse_note(rendered, "notes/x.md"), STEP) == rendered

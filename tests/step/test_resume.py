@@ -57,6 +57,7 @@ def texts(max_size: int) -> st.SearchStrategy[str]:
         ),
         made=st.lists(texts(9), max_size=3).map(tuple),
         over=st.dictionaries(texts(9), texts(9), max_size=3),
+        carried=st.dictionaries(texts(9), st.builds(Usage, st.none() | st.floats(0, 9), st.integers(0, 9)), max_size=3),
     )
 )
 def test_what_is_kept_of_any_session_reads_back_as_it_was(unfinished: Unfinished) -> None:
@@ -104,6 +105,33 @@ def test_what_both_sessions_spent_is_in_the_note_and_counted_once(listed: Projec
     note = next((listed.root / ".agent/notes").rglob("*.done.md"))
     assert "usd: 0.03" in note.read_text("utf-8")
     assert listed.agentctl("cost", "--json").json["total"]["usd"] == pytest.approx(0.03)
+
+
+def test_each_session_counts_once_in_any_clone_whichever_of_them_paid_there(listed: Project) -> None:
+    broken_off(listed, edit("calc.py", "a - b", "a + b"))
+    first = (listed.root / ".git/agentctl/ledger.jsonl").read_bytes()
+    listed.record({ITEM: [[reply(finish())]]})
+    assert listed.agentctl("step").code == 0
+    whole = (listed.root / ".git/agentctl/ledger.jsonl").read_bytes()
+    note = next((listed.root / ".agent/notes").rglob("*.done.md"))
+    for known in (b"", first, whole.removeprefix(first), whole):
+        (listed.root / ".git/agentctl/ledger.jsonl").write_bytes(known)
+        assert listed.agentctl("cost", "--json").json["total"]["usd"] == pytest.approx(0.03)
+    told_by_nothing = listed.git("commit-tree", "HEAD^{tree}", "-m", "all of it in one commit that tells of no step").strip()
+    listed.git("reset", "--hard", "--quiet", told_by_nothing)
+    for known in (b"", first, whole):
+        (listed.root / ".git/agentctl/ledger.jsonl").write_bytes(known)
+        assert (note.exists(), listed.agentctl("cost", "--json").json["total"]["usd"]) == (True, pytest.approx(0.03))
+
+
+def test_a_session_that_only_went_on_and_called_no_model_adds_nothing_to_what_was_spent(listed: Project) -> None:
+    listed.write(".agent/config.yaml", listed.read(".agent/config.yaml") + "limits:\n  calls: 1\n")
+    listed.commit("one call at most")
+    listed.record({ITEM: [[reply(call("list"), DIES)]]})
+    assert listed.process("step").code == -signal.SIGKILL
+    ran = listed.agentctl("step")
+    assert (ran.code, "used all 1 model calls" in listed.agentctl("note").out) == (5, True), ran.err
+    assert listed.agentctl("cost", "--json").json["total"]["usd"] == pytest.approx(0.01)
 
 
 def test_calls_of_a_session_that_was_broken_off_count_against_the_steps_limits(listed: Project) -> None:
