@@ -48,7 +48,8 @@ def main() -> None:
         ]
         print(f"\n### {_FILES:,} files ({count_of_rounds} rounds)\n")
         print(table(rounds(cases, count_of_rounds), _FLOOR))
-        shown = List().run({}, Desk(Workspace(root, discover(root), print))).text
+        repo = discover(root)
+        shown = List().run({}, Desk(Workspace(repo.work, repo, print))).text
         print(f"\nThe first look costs {count(shown):,} tokens.")
 
 

@@ -150,7 +150,7 @@ def _session(scene: Scene, model: Model, listen: Listener, clock: Callable[[], f
         model,
         brief,
         PLAN_TOOLS,
-        Desk(Workspace(repo.root, repo, keep=lambda _path: None)),
+        Desk(Workspace(repo.work.below(repo.prefix), repo, keep=lambda _path: None)),
         Allowance(limits.calls, limits.usd, limits.minutes * 60),
         count=count,
         before=_nothing,

@@ -162,7 +162,7 @@ class _Step:
         if self.takeup:
             take_up(self.bench, self.takeup)
         self.listen(Phase("work", f"{self.model.name}, {brief.tokens} tokens of brief"))
-        workspace = Workspace(self.repo.root, self.repo, self.bench.keep)
+        workspace = Workspace(self.repo.work.below(self.repo.prefix), self.repo, self.bench.keep)
         limits = self.config.limits
         progress = self.bench.entry.progress
         session = Loop(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.beneath import Beneath
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
@@ -48,7 +49,10 @@ _OPERATIONS = {
 
 
 class Repo:
-    """One work tree. `root` is the folder that holds `.agent/` (or will); `prefix` leads from the top to it, "" or "apps/web/"."""
+    """One work tree. `root` is the folder that holds `.agent/` (or will); `prefix` leads from the top to it, "" or "apps/web/".
+
+    Files of the work tree are read and written through `work`, by paths relative to the top.
+    """
 
     def __init__(self, top: Path, git_dir: Path, common_dir: Path, root: Path) -> None:
         self.top = top
@@ -56,6 +60,7 @@ class Repo:
         self.common_dir = common_dir
         self.root = root
         self.prefix = "" if root == top else root.relative_to(top).as_posix() + "/"
+        self.work = Beneath(top)
         self.place = Place(top, git_dir, common_dir)
         self.git = Git(self.place, lambda: self.programs)
         self.programs = Programs(self.place, self.git)

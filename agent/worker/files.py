@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import shlex
 import stat
 from bisect import bisect_left
 from dataclasses import dataclass
-from pathlib import Path
 
+from agent.beneath import Beneath, NotRegularError
 from agent.domain.text import plain
-from agent.durable import TEMPORARY
 from agent.errors import AgentctlError
 
 LARGEST = 20_000_000
@@ -189,34 +187,26 @@ def as_text(path: str, data: bytes) -> Text:
     return content
 
 
-def load(path: Path) -> bytes:
+def load(root: Beneath, path: str) -> bytes:
     """A regular file's bytes, at most `LARGEST`. Raises Refusal for others, OSError where it can't be read."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            raise Refusal("It is not a regular file.")
-        if state.st_size > LARGEST:
-            raise Refusal(f"It is too large to read whole ({state.st_size:,} bytes).", "Use search, or `run` with head, tail or sed.")
-        return file.read()
-
-
-def save(path: Path, data: bytes) -> None:
-    """Let `path` hold `data`: all of it or, on any error, what it held before. Mode and owner of an existing file stay."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    old = path.stat() if path.exists() else None
-    beside = path.with_name(f".{secrets.token_hex(8)}.{os.getpid()}{TEMPORARY}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-            file.write(data)
-            if old is not None:
-                with contextlib.suppress(OSError):  # another's, or of a user that this container has no number for
-                    os.fchown(handle, old.st_uid, old.st_gid)
-                os.fchmod(handle, stat.S_IMODE(old.st_mode))
-            file.flush()
-            os.fsync(handle)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        with root.reading(path) as file:
+            data = file.read(LARGEST + 1)
+            size = os.fstat(file.fileno()).st_size
+    except NotRegularError as error:
+        raise Refusal("It is not a regular file.") from error
+    if len(data) > LARGEST:
+        raise Refusal(f"It is too large to read whole ({max(size, len(data)):,} bytes).", "Use search, or `run` with head, tail or sed.")
+    return data
+
+
+def save(root: Beneath, path: str, data: bytes) -> None:
+    """Let `path` hold `data`: all of it or, on any error, what it held before. Mode and owner of an existing file stay."""
+    old = root.look(path)
+    with root.replacing(path, old and stat.S_IMODE(old.st_mode)) as file:
+        file.write(data)
+        if old is not None:
+            with contextlib.suppress(OSError):  # another's, or of a user that this container has no number for
+                os.fchown(file.fileno(), old.st_uid, old.st_gid)
+        file.flush()
+        os.fsync(file.fileno())

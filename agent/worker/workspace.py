@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.beneath import Beneath
 from agent.domain.text import plain
 from agent.worker import files
 from agent.worker.files import Refusal
@@ -48,17 +49,16 @@ class Tree(Protocol):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a path leads after all links: `path` is relative to the root ("" is the root itself)."""
+    """Where a path leads after all links: `path` is relative to the root ("" is the root itself), and is reached without following any."""
 
     path: str
-    real: Path
 
 
 class Workspace:
     """The folder that a step works in. `keep(path)` is called before the first write to a path, so that its old bytes can be kept."""
 
-    def __init__(self, root: Path, repo: Tree, keep: Callable[[str], None]) -> None:
-        self.root = root.resolve()
+    def __init__(self, root: Beneath, repo: Tree, keep: Callable[[str], None]) -> None:
+        self.root = root
         self.repo = repo
         self._keep = keep
         self._kept: set[str] = set()
@@ -68,18 +68,15 @@ class Workspace:
     def readable(self, path: str) -> Place:
         """Where `path` leads. Raises Refusal for what lies outside the root or inside `.git`, and for devices, sockets and FIFOs."""
         place = self._resolve(path)
-        try:
-            mode = place.real.lstat().st_mode
-        except OSError:
-            return place
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        told = self.root.look(place.path)
+        if told is not None and not (stat.S_ISREG(told.st_mode) or stat.S_ISDIR(told.st_mode)):
             raise Refusal(f"{_name(path)} is neither a file nor a folder (a device, socket, FIFO or a link in a circle).")
         return place
 
     def writable(self, path: str) -> Place:
         """Where a file at `path` would be written. Raises Refusal also for what a step can't commit or others couldn't check out."""
         place = self.readable(path)
-        if not place.path or path.endswith("/") or os.path.isdir(place.real):  # noqa: PTH112 - is_dir raises where the name is too long
+        if not place.path or path.endswith("/") or self.root.is_folder(place.path):
             raise Refusal(f"{_name(path)} is a folder, not a file.", "Name a file in it.")
         parts = place.path.split("/")
         if any(part.casefold() == _AGENT for part in parts):
@@ -99,17 +96,18 @@ class Workspace:
             os.fsencode(path)
         except UnicodeEncodeError as error:
             raise Refusal(f"{_name(path)} can't be a file's name: it holds half a character.") from error
-        real = Path(os.path.realpath(self.root / self._spelled(path)))
-        if not real.is_relative_to(self.root):
+        root = self.root.folder.resolve()
+        real = Path(os.path.realpath(root / self._spelled(path)))
+        if not real.is_relative_to(root):
             raise Refusal(f"{_name(path)} leads outside the workspace.", "Paths are relative to its root; links may not lead out of it.")
-        relative = real.relative_to(self.root).as_posix()
+        relative = real.relative_to(root).as_posix()
         if any(map(_is_git, (*path.split("/"), *relative.split("/")))):
             raise Refusal(f"{_name(path)} leads into .git, which is git's own.", "Use git commands that only read, through `run`.")
-        return Place("" if relative == "." else relative, real)
+        return Place("" if relative == "." else relative)
 
     def _spelled(self, path: str) -> str:
         """The file that `path` is the visible spelling of, where its real name can't be written in JSON; else `path`."""
-        if "\\u" not in path or os.path.lexists(self.root / path):
+        if "\\u" not in path or os.path.lexists(self.root.folder / path):
             return path
         return next((name for name in self.repo.files() if _name(name) == path), path)
 
@@ -117,20 +115,20 @@ class Workspace:
         above = [place.path[:end] for end in _slashes(place.path)]
         links = self.repo.gitlinks()
         for folder in (*above, place.path):
-            if folder in links or (folder in above and os.path.lexists(self.root / folder / ".git")):
+            if folder in links or (folder in above and self.root.look(f"{folder}/.git")):
                 raise Refusal(f"{_name(path)} lies in {_name(folder)}, a submodule or a repository of its own: a step here can't commit it.")
 
     def _refuse_new_name(self, place: Place) -> None:
         for end in (*_slashes(place.path), len(place.path)):
-            known = self.root / place.path[:end]
-            if os.path.lexists(known):
-                if end < len(place.path) and not known.is_dir():
-                    raise Refusal(f"{_name(place.path)} can't be made: {_name(place.path[:end])} is a file, not a folder.")
+            known = place.path[:end]
+            if self.root.look(known):
+                if end < len(place.path) and not self.root.is_folder(known):
+                    raise Refusal(f"{_name(place.path)} can't be made: {_name(known)} is a file, not a folder.")
                 continue
-            name = known.name
+            above, _, name = known.rpartition("/")
             if reason := _unportable(name):
                 raise Refusal(f"{_name(place.path)} can't be made: {reason}.", "Choose another name.")
-            if twin := _twin(name, known.parent):
+            if twin := _twin(name, self.root, above):
                 raise Refusal(f"{_name(place.path)} differs only in case from {_name(twin)}, which is there.", f"Use {_name(twin)}.")
 
     # --- bytes ----------------------------------------------------------------------------------------------------
@@ -138,7 +136,7 @@ class Workspace:
     def load(self, place: Place) -> bytes:
         """The file's bytes. Raises Refusal where it is missing, a folder or unreadable."""
         try:
-            return files.load(place.real)
+            return files.load(self.root, place.path)
         except FileNotFoundError as error:
             near = self.nearest(place.path)
             raise Refusal(f"{_name(place.path)} doesn't exist.", f"Near it: {', '.join(near)}" if near else "Use list or search.") from error
@@ -153,7 +151,7 @@ class Workspace:
             self._keep(place.path)
             self._kept.add(place.path)
         try:
-            files.save(place.real, data)
+            files.save(self.root, place.path, data)
         except OSError as error:
             raise Refusal(f"{_name(place.path)} can't be written: {error.strerror}. It is as it was.") from error
 
@@ -204,9 +202,9 @@ def _unportable(name: str) -> str:
     return ""
 
 
-def _twin(name: str, folder: Path) -> str:
+def _twin(name: str, root: Beneath, folder: str) -> str:
     folded = unicodedata.normalize("NFC", name).casefold()
     try:
-        return next((other for other in os.listdir(folder) if unicodedata.normalize("NFC", other).casefold() == folded), "")  # noqa: PTH208 - names only
+        return next((other for other in root.names(folder) if unicodedata.normalize("NFC", other).casefold() == folded), "")
     except OSError:
         return ""

@@ -38,7 +38,8 @@ class Bench:
     @classmethod
     def at(cls, root: Path) -> Bench:
         kept: list[str] = []
-        return cls(root, Desk(Workspace(root, discover(root), kept.append), bare_shell(root)), kept)
+        repo = discover(root)
+        return cls(root, Desk(Workspace(repo.work.below(repo.prefix), repo, kept.append), bare_shell(root)), kept)
 
     def commit(self) -> None:
         git("add", "-A", cwd=self.root)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.beneath import Beneath
 from agent.worker import files
 from agent.worker.files import Refusal, decode, save, written
 from agent.worker.tools.placeholders import placeholder
@@ -297,7 +298,7 @@ def test_case_116_a_write_that_fails_half_way_leaves_the_old_file_and_no_trace(b
 def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
     old = os.umask(0o027)
     try:
-        save(tmp_path / "deep/new.txt", b"x")
+        save(Beneath(tmp_path), "deep/new.txt", b"x")
     finally:
         os.umask(old)
     assert stat.S_IMODE((tmp_path / "deep/new.txt").stat().st_mode) == 0o640

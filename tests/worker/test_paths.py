@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.beneath import Beneath
 from agent.worker.files import Refusal
 from agent.worker.workspace import Found, Workspace
 
@@ -241,7 +242,7 @@ def test_no_path_writes_outside_the_root_or_into_git_or_agent(parts: list[str], 
         }.items():
             (root / link).symlink_to(target)
         kept: list[str] = []
-        workspace = Workspace(root, NoGit(), kept.append)
+        workspace = Workspace(Beneath(root), NoGit(), kept.append)
         path = (f"{root}/" if start == "ABS/" else start) + "/".join(parts)
         with contextlib.suppress(Refusal):
             workspace.save(workspace.writable(path), b"written")
@@ -261,7 +262,7 @@ def test_no_path_writes_outside_the_root_or_into_git_or_agent(parts: list[str], 
 
 def test_keep_is_called_once_and_before_the_first_write(bench: Bench) -> None:
     seen: list[str] = []
-    workspace = Workspace(bench.root, bench.desk.workspace.repo, lambda path: seen.append((bench.root / path).read_text()))
+    workspace = Workspace(bench.desk.workspace.root, bench.desk.workspace.repo, lambda path: seen.append((bench.root / path).read_text()))
     place = workspace.writable("calc.py")
     before = (bench.root / "calc.py").read_text()
     workspace.save(place, b"one\n")
@@ -274,7 +275,7 @@ def test_nothing_is_written_where_the_old_bytes_could_not_be_kept(bench: Bench) 
         raise OSError(28, f"No space left on device: {path}")
 
     before = (bench.root / "calc.py").read_bytes()
-    bench.desk.workspace = Workspace(bench.root, bench.desk.workspace.repo, full)
+    bench.desk.workspace = Workspace(bench.desk.workspace.root, bench.desk.workspace.repo, full)
     bench.refused("edit", "No space left", path="calc.py", old="a - b", new="a + b")
     assert (bench.root / "calc.py").read_bytes() == before
 

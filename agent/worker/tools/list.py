@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from agent.beneath import Beneath
 from agent.domain.chat import ToolSpec
 from agent.domain.text import left_out, one_line, plain
 from agent.worker.files import Refusal
@@ -35,26 +36,25 @@ class List:
 
     def run(self, args: Args, desk: Desk) -> Result:
         place = desk.workspace.readable(text(args, "path") or ".")
-        if place.real.is_file():
+        if desk.workspace.root.is_file(place.path):
             raise Refusal(f"{text(args, 'path')} is a file.", "Use read.")
         tree = _tree(desk.workspace, place)
         if not tree.total and place.path:
             raise _nothing(desk.workspace, place, text(args, "path"))
         if not place.path and "depth" not in args:
             return _first_look(tree, place, desk.workspace)
-        lines = list(_lines(tree, place.real, number(args, "depth", _DEPTH), "", _ENTRIES))
+        lines = list(_lines(tree, _here(desk.workspace, place), number(args, "depth", _DEPTH), "", _ENTRIES))
         cut = [left_out(f"{len(lines) - _LINES} more lines") + " List a folder by itself."] if len(lines) > _LINES else []
         return Result("\n".join([f"{plain(place.path) or '.'}/ {_files(tree.total)}", *lines[:_LINES], *cut]), shown=_files(tree.total))
 
 
 def _first_look(tree: _Folder, place: Place, workspace: Workspace) -> Result:
     """The root in less than 2,000 tokens, whatever it holds, and in a few hundred where it is small."""
-    shapes = ("\n".join(_lines(tree, place.real, depth, "", entries)) for depth, entries in _SHAPES)
+    here = _here(workspace, place)
+    shapes = ("\n".join(_lines(tree, here, depth, "", entries)) for depth, entries in _SHAPES)
     shown = next((text for text in shapes if len(text) <= _ROOM), None)
     if shown is None:
-        shown = (
-            "\n".join(_lines(tree, place.real, *(_SHAPES[-1][0], "", _SHAPES[-1][1])))[:_ROOM] + "\n" + left_out("More") + " List a folder by itself."
-        )
+        shown = "\n".join(_lines(tree, here, *(_SHAPES[-1][0], "", _SHAPES[-1][1])))[:_ROOM] + "\n" + left_out("More") + " List a folder by itself."
     told = orientation(workspace.repo.files(), workspace.repo.lately(_COMMITS))
     return Result("\n".join([f"./ {_files(tree.total)}", *told, "", shown]), shown=_files(tree.total))
 
@@ -88,40 +88,51 @@ def _folder(tree: _Folder, path: str, files: int) -> _Folder:
 
 
 def _nothing(workspace: Workspace, place: Place, path: str) -> Refusal:
-    if not place.real.is_dir():
+    if not workspace.root.is_folder(place.path):
         near = workspace.nearest(place.path)
         return Refusal(f"{path} doesn't exist.", f"Near it: {', '.join(near)}" if near else "List its parent.")
     rule = workspace.repo.ignored([place.path]).get(place.path) if place.path not in workspace.repo.gitlinks() else "a submodule"
     return Refusal(f"{path} holds nothing that git would keep{f' ({rule})' if rule else ''}.", "`run` with ls shows it all the same.")
 
 
-def _lines(tree: _Folder, real: Path, depth: int, indent: str, most: int) -> Iterator[str]:
+def _here(workspace: Workspace, place: Place) -> Beneath:
+    return workspace.root.below(f"{place.path}/" if place.path else "")
+
+
+def _lines(tree: _Folder, here: Beneath, depth: int, indent: str, most: int) -> Iterator[str]:
     entries = [*sorted(tree.folders), *sorted(tree.submodules), *sorted(tree.files)]
     for name in entries[:most]:
         shown = indent + plain(name).replace("\t", "\\u0009").replace("\n", "\\u000a")
         if name in tree.submodules:
             yield f"{shown}/ (a submodule)"
         elif name not in tree.folders:
-            yield f"{shown} {_size(real / name)}"
+            yield f"{shown} {_size(here, name)}"
         elif depth > 1:
             yield f"{shown}/"
-            yield from _lines(tree.folders[name], real / name, depth - 1, indent + "  ", most)
+            yield from _lines(tree.folders[name], here.below(f"{name}/"), depth - 1, indent + "  ", most)
         else:
             yield f"{shown}/ {_files(tree.folders[name].total)}"
     if len(entries) > most:
         yield indent + left_out(f"{len(entries) - most} more entries")
 
 
-def _size(path: Path) -> str:
-    try:
-        if path.is_symlink():
-            return f"-> {plain(str(path.readlink()))}"
-        size = path.stat().st_size
-    except OSError:
+def _size(here: Beneath, name: str) -> str:
+    told = here.look(name)
+    if told is None:
         return "(deleted)"
+    if stat.S_ISLNK(told.st_mode):
+        return _target(here, name)
+    size = told.st_size
     if size < 1000:  # noqa: PLR2004 - three digits
         return str(size)
     return f"{size / 1000:.1f}k" if size < 1_000_000 else f"{size / 1_000_000:.1f}M"  # noqa: PLR2004 - six digits
+
+
+def _target(here: Beneath, name: str) -> str:
+    try:
+        return f"-> {plain(here.link(name))}"
+    except OSError:
+        return "(deleted)"
 
 
 def _files(total: int) -> str:

@@ -35,7 +35,7 @@ class Search:
         if not pattern or "\n" in pattern:
             return failure("`pattern` is empty or holds a line break; lines are searched one by one.", "Search for a part of one line.")
         place = desk.workspace.readable(text(args, "path") or ".")
-        if not place.real.exists():
+        if not desk.workspace.root.look(place.path):
             near = desk.workspace.nearest(place.path)
             raise Refusal(f"{text(args, 'path')} doesn't exist.", f"Near it: {', '.join(near)}" if near else "")
         try:

@@ -30,7 +30,7 @@ class Write:
     def run(self, args: Args, desk: Desk) -> Result:
         path, content = text(args, "path"), text(args, "content")
         place = desk.workspace.writable(path)
-        data = desk.workspace.load(place) if place.real.exists() else None
+        data = desk.workspace.load(place) if desk.workspace.root.look(place.path) else None
         before = None if data is None else files.as_text(path, data)
         if refused := _refused(path, content, before):
             return refused
