@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent.beneath import Beneath
 from agent.gate.formats.junit import read_junit
 from agent.gate.formats.protocol import Tally
 
@@ -27,20 +28,18 @@ _USUAL = (
     "*/target/surefire-reports/*.xml",
     "target/nextest/*/*.xml",
 )
-Stamps = Mapping[Path, tuple[int, int, int]]
+Stamps = Mapping[str, tuple[int, int, int]]
 
 
 def stamps(root: Path, command: str) -> Stamps:
-    """The files where `command` may write reports, each with what changes when it is written: those it names, and the usual places."""
-    places = [root / name for name in _NAMED.findall(command)]
-    places += [path for pattern in _USUAL for path in root.glob(pattern)]
-    found: dict[Path, tuple[int, int, int]] = {}
+    """The files below `root` where `command` may write reports, each with what changes when it is written: those it names, and the usual places."""
+    beneath = Beneath(root)
+    places = [posixpath.normpath(name) for name in _NAMED.findall(command)]
+    places += [path.relative_to(root).as_posix() for pattern in _USUAL for path in root.glob(pattern)]
+    found: dict[str, tuple[int, int, int]] = {}
     for path in places[:_FILES]:
-        try:
-            told = path.lstat()
-        except (OSError, ValueError):
-            continue
-        if stat.S_ISREG(told.st_mode):
+        told = beneath.look(path)
+        if told is not None and stat.S_ISREG(told.st_mode):
             found[path] = (told.st_mtime_ns, told.st_size, told.st_ino)
     return found
 
@@ -51,16 +50,15 @@ def written(root: Path, command: str, before: Stamps) -> Tally:
     room = _BYTES
     texts: list[bytes] = []
     for path in changed:
-        text = _read(path, room)
+        text = _read(Beneath(root), path, room)
         room -= len(text)
         texts.append(text)
     return read_junit(texts) if room > 0 else Tally()
 
 
-def _read(path: Path, most: int) -> bytes:
+def _read(root: Beneath, path: str, most: int) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with root.reading(path) as file:
+            return file.read(max(most, 0))
     except OSError:
         return b""
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(max(most, 0)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

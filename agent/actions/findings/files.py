@@ -70,7 +70,7 @@ def broken_copies(look: Look) -> Iterator[Finding]:
             )
         elif found := _work_trouble(look, path):
             yield Finding("error", f"{found.message}; it differs from HEAD, where it can be read", _restore(path))
-        elif look.contents[path].strip() and not look.on_disk[path].read_bytes().strip():
+        elif look.contents[path].strip() and not look.copy(path).strip():
             yield Finding("error", f"{_shown(path)} is empty, and HEAD's isn't", _restore(path))
 
 
@@ -84,7 +84,7 @@ def uncommitted(look: Look) -> Iterator[Finding]:
 
 
 def _says_something(look: Look, path: str) -> bool:
-    return bool(look.on_disk[path].read_bytes().strip()) or not look.contents[path].strip()
+    return bool(look.copy(path).strip()) or not look.contents[path].strip()
 
 
 def untracked(look: Look) -> Iterator[Finding]:
@@ -142,8 +142,7 @@ def attributes(look: Look) -> Iterator[Finding]:
 
 
 def _work_trouble(look: Look, path: str) -> AgentctlError | None:
-    file = look.on_disk[path]
-    return None if file.is_symlink() else trouble(path, file.read_bytes())
+    return None if look.on_disk[path].is_symlink() else trouble(path, look.copy(path))
 
 
 def _commit(*paths: str) -> str:

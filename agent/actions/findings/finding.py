@@ -61,14 +61,23 @@ class Look:
 
     @cached_property
     def on_disk(self) -> dict[str, Path]:
-        """The files and links in the work tree's `.agent/`."""
-        found = {}
+        """The files and links in the work tree's `.agent/`; none where that is a link itself."""
+        found: dict[str, Path] = {}
+        if not self.repo.work.is_folder(self.repo.prefix + FOLDER):
+            return found
         for folder, names, files in os.walk(self.repo.root / FOLDER):
             links = [name for name in names if Path(folder, name).is_symlink()]
             for name in [*files, *links]:
                 path = Path(folder, name)
                 found[path.relative_to(self.repo.root).as_posix()] = path
         return dict(sorted(found.items()))
+
+    def copy(self, path: str) -> bytes:
+        """What the work tree's file at `path` holds; "" where it can't be read as one."""
+        try:
+            return self.repo.work.read(self.repo.prefix + path)
+        except OSError:
+            return b""
 
     @cached_property
     def differing(self) -> tuple[str, ...]:
