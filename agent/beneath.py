@@ -114,12 +114,13 @@ class Beneath:
     def replacing(self, path: str, mode: int | None = None) -> Iterator[BinaryIO]:
         """A new file that takes the place of `path`, with the folders above it, once this ends well; else all is as it was.
 
-        `mode` are its permission bits; None: as a new file gets them. A link in its place is replaced, not written through.
+        `mode` are its permission bits; None: those of the file that is there, else as a new one gets them. A link is replaced, not written through.
         """
-        with self._new(path, _make) as (folder, beside, _), _made(folder, beside) as file:
+        with self._new(path, _make) as (folder, beside, name), _made(folder, beside) as file:
             yield file
-            if mode is not None:
-                os.fchmod(file.fileno(), mode & _KEPT_BITS)
+            bits = _mode(folder, name) if mode is None else mode
+            if mode is not None or stat.S_ISREG(bits):
+                os.fchmod(file.fileno(), bits & _KEPT_BITS)
 
     def write(self, path: str, data: bytes, mode: int | None = None) -> None:
         """Let `path` hold `data`: whoever comes after a power cut finds the old bytes or the new ones, never a part. As `replacing`."""
@@ -141,13 +142,13 @@ class Beneath:
         """Let `path` be a copy of the file or link `source`, whose place is ours alone, in the stead of whatever is there or in its way."""
         with self._new(path, _clear) as (folder, beside, name):
             _copy(source, folder, beside)
-            if _is_folder(folder, name):
+            if stat.S_ISDIR(_mode(folder, name)):
                 shutil.rmtree(name, dir_fd=folder)
 
     def remove(self, path: str) -> None:
         """Take the file or link at `path` away, and the folders above it that are empty then; nothing where it isn't there, or is a folder."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), self._at(path) as (folder, name):
-            if _is_folder(folder, name):
+            if stat.S_ISDIR(_mode(folder, name)):
                 return
             os.unlink(name, dir_fd=folder)
         self._remove_empty(path.rpartition("/")[0])
@@ -227,11 +228,12 @@ def _clear(folder: int, name: str) -> int:
         return _make(folder, name)
 
 
-def _is_folder(folder: int, name: str) -> bool:
+def _mode(folder: int, name: str) -> int:
+    """Kind and permission bits; 0 where nothing is there."""
     try:
-        return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
-        return False
+        return 0
 
 
 def _made(folder: int, name: str) -> BinaryIO:

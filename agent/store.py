@@ -150,8 +150,11 @@ def memory_path(repo: Repo, path: str) -> str:
 
 
 def write_memory(repo: Repo, files: Sequence[tuple[str, str]]) -> None:
-    """Write `files` (path inside `.agent/`, text) into the work tree."""
+    """Write `files` (path inside `.agent/`, text) into the work tree. Raises AgentctlError where a link or a file is in the way."""
     for path, text in files:
-        target = repo.root / FOLDER / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode("utf-8"))
+        whole = memory_path(repo, path)
+        try:
+            with repo.work.replacing(whole) as file:
+                file.write(text.encode("utf-8"))
+        except OSError as error:
+            raise AgentctlError(f"{whole} can't be written: {error.strerror}", f"see what is there: ls -la {whole.rpartition('/')[0]}") from error

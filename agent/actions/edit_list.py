@@ -97,7 +97,7 @@ def _refuse_uncommitted(repo: Repo, paths: Sequence[str]) -> None:
 def _edit(repo: Repo, item: Item, changes: Changes) -> str:
     path = f"{FOLDER}/{item.path}"
     try:
-        text = (repo.root / path).read_bytes().decode("utf-8")
+        text = repo.work.read(memory_path(repo, item.path)).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise BadFileError(path, 1, "the file in the work tree can't be read", f"git restore -- {memory_path(repo, item.path)}") from None
     wanted = item

@@ -18,7 +18,7 @@ from agent.domain.todo import Item, NewItem, check_links, render_item, tidy_text
 from agent.errors import AgentctlError
 from agent.repository.git import gist
 from agent.repository.landing import Made, commit_tree, uninterrupted
-from agent.repository.repo import FOLDER, Repo
+from agent.repository.repo import Repo
 from agent.store import memory_path, write_memory
 
 
@@ -33,7 +33,7 @@ class Landed:
 def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: bool) -> Landed:
     """Write `files` (path inside `.agent/`, text), and commit just them. Raises AgentctlError where a hook refuses; the files are gone then."""
     paths = tuple(memory_path(repo, path) for path, _ in files)
-    before = {path: (repo.top / path).read_bytes() if (repo.top / path).is_file() else None for path in paths}
+    before = {path: repo.work.read(path) if repo.work.is_file(path) else None for path in paths}
     texts = [None if data is None else data.decode("utf-8", "replace") for data in before.values()]
     if not commit:
         write_memory(repo, files)
@@ -48,7 +48,7 @@ def save(repo: Repo, files: Sequence[tuple[str, str]], message: str, *, commit: 
         finally:
             if made is None or made.commit is None:
                 for path, data in before.items():
-                    (repo.top / path).unlink(missing_ok=True) if data is None else (repo.top / path).write_bytes(data)
+                    repo.work.remove(path) if data is None else repo.work.write(path, data)
     if made.commit is None:
         raise AgentctlError(f"git made no commit: {gist(made.said) or 'nothing to commit'}", "mend what it names, or use --no-commit")
     approve_written(repo, files, texts)
@@ -88,7 +88,9 @@ def add_items(scene: Scene, wanted: Sequence[NewItem], message: str, *, commit: 
 
 def taken_ids(scene: Scene) -> frozenset[str]:
     """The ids of all items, and of files in `todo/` that a person hasn't committed yet."""
-    on_disk = (file.stem for file in (scene.repo.root / FOLDER / "todo").glob("*.md"))
+    todo = memory_path(scene.repo, "todo")
+    there = scene.repo.work.names(todo) if scene.repo.work.is_folder(todo) else []
+    on_disk = (name.removesuffix(".md") for name in there if name.endswith(".md"))
     return frozenset([*on_disk, *(item.id for item in scene.memory.items)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.status import Status
+from agent.repository.writing import STAGE
 from agent.store import refuse_ignored
 from agent.worker.processes import end_marked
 
@@ -117,7 +119,7 @@ def recover(repo: Repo, holder: str) -> str:
         return ""
     for path in repo.untracked_like(f"*{TEMPORARY}"):
         if abandoned(repo.top / path):
-            (repo.top / path).unlink(missing_ok=True)
+            repo.work.remove(path)
     if holder:
         end_marked(f"{MARK}={holder}", _PATIENCE)
     clear_left_locks(repo.place, since)
@@ -149,6 +151,8 @@ def _sweep(repo: Repo) -> None:
     """Half-written files of our own that a kill left in the git directory go."""
     for index in repo.private.glob("work-*.index*"):
         index.unlink(missing_ok=True)
+    for stage in repo.private.glob(f"{STAGE}*"):
+        shutil.rmtree(stage, ignore_errors=True)
     for temporary in {*repo.private.rglob(f"*{TEMPORARY}"), *repo.shared.rglob(f"*{TEMPORARY}")}:
         if abandoned(temporary):
             temporary.unlink(missing_ok=True)

@@ -8,12 +8,12 @@ import stat
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from agent.durable import write_whole
 from agent.errors import AgentctlError
 from agent.journal import Entry
 from agent.repository import snapshot
 from agent.repository.changes import changed_between
 from agent.repository.repo import Repo
+from agent.repository.writing import look_again, put_back
 from agent.store import memory_path
 
 
@@ -28,7 +28,7 @@ def give_back(repo: Repo, entry: Entry, ground: str, changed: Iterable[str]) -> 
 def _restore(repo: Repo, ground: str, changed: Iterable[str]) -> list[str]:
     tracked = [path for path, there in _at(repo, ground, list(changed)).items() if there]
     try:
-        repo.put_back(tracked, ground)
+        put_back(repo, tracked, ground)
     except AgentctlError as error:
         return [f"{len(tracked)} tracked files ({error.message})"]
     return []
@@ -53,20 +53,30 @@ def _restore_originals(repo: Repo, entry: Entry, ground: str) -> list[str]:
     stuck = [path for (path, (_, mode)), data in zip(held, contents, strict=True) if not _restore_bytes(repo, path, data, mode)]
     tracked = [path for path, there in _at(repo, ground, [path for path, _ in held]).items() if there and path not in stuck]
     with contextlib.suppress(AgentctlError):  # git then only takes longer to see that nothing has changed
-        repo.look_again(tracked)
+        look_again(repo, tracked, ground)
     return stuck
 
 
 def _restore_bytes(repo: Repo, path: str, data: bytes | None, mode: int) -> bool:
-    target = repo.top / path
     if data is None or stat.S_ISLNK(mode):
         return data is not None
-    if snapshot.through_link(repo, path):
-        return False
+    if _holds(repo, path, data, mode):
+        return True
     try:
-        if not target.is_file() or target.is_symlink() or target.read_bytes() != data:
-            write_whole(target, data)
-        target.chmod(stat.S_IMODE(mode))
+        repo.work.write(path, data, mode)
+        repo.work.settle(path)
+    except OSError:
+        return False
+    return True
+
+
+def _holds(repo: Repo, path: str, data: bytes, mode: int) -> bool:
+    """Whether the file at `path` holds `data`; it then has the bits of `mode` too."""
+    try:
+        with repo.work.reading(path) as file:
+            if file.read(len(data) + 1) != data:
+                return False
+            os.fchmod(file.fileno(), stat.S_IMODE(mode))
     except OSError:
         return False
     return True
@@ -74,18 +84,10 @@ def _restore_bytes(repo: Repo, path: str, data: bytes | None, mode: int) -> bool
 
 def take_away(repo: Repo, path: str) -> bool:
     """Remove a file, and the folders above it that are empty then; False where it can't be."""
-    file = repo.top / path
-    if snapshot.through_link(repo, path) or (file.is_dir() and not file.is_symlink()):
-        return True
     try:
-        file.unlink(missing_ok=True)
+        repo.work.remove(path)
     except OSError:
         return False
-    for folder in folders_above(path):
-        try:
-            (repo.top / folder).rmdir()
-        except OSError:
-            break
     return True
 
 
@@ -95,11 +97,15 @@ def folders_above(path: str) -> list[str]:
 
 
 def held(repo: Repo, path: str) -> tuple[str, int] | None:
-    """What `path` holds, kept in git's object store: a blob's id and the mode bits; None where nothing is there."""
-    file = repo.top / path
-    try:
-        mode = file.lstat().st_mode
-    except OSError:
+    """What `path` holds, kept in git's object store: a blob's id and the mode bits; None where nothing is there.
+
+    Raises AgentctlError for what is neither a file nor a link.
+    """
+    told = repo.work.look(path)
+    if told is None:
         return None
-    data = os.fsencode(file.readlink()) if stat.S_ISLNK(mode) else file.read_bytes()
-    return snapshot.keep_bytes(repo, data), mode
+    try:
+        data = os.fsencode(repo.work.link(path)) if stat.S_ISLNK(told.st_mode) else repo.work.read(path)
+    except OSError as error:
+        raise AgentctlError(f"{path} can't be read to keep what it holds: {error.strerror}", "see who else is at work on it") from error
+    return snapshot.keep_bytes(repo, data), told.st_mode

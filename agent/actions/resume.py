@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -19,6 +17,7 @@ from agent.ledger import Ledger
 from agent.repository import snapshot
 from agent.repository.changes import changed_between
 from agent.repository.repo import Repo
+from agent.repository.writing import write_out
 
 FindWork = Callable[[Repo, str, Listener], "Takeup | None"]
 
@@ -79,10 +78,10 @@ def takeup_of(repo: Repo, paused: Paused) -> Takeup | str:
         return "what was committed since conflicts with it"
     changed = changed_between(repo, head, tree)
     new = [path for path, letter in changed.items() if letter == "A"]
-    mine = [path for path in new if os.path.lexists(repo.top / path) and not _as_before(repo, paused, path)]
+    mine = [path for path in new if repo.work.look(path) and not _as_before(repo, paused, path)]
     if mine:
         return f"a file of yours is where one of its files was: {one_line(mine[0], 100)}"
-    if any(snapshot.through_link(repo, path) for path in changed):
+    if any(repo.work.through_link(path) for path in changed):
         return "a folder of it is a link now"
     if any(mode == GITLINK for mode, _ in snapshot.entries_of(repo, tree, list(changed)).values()):
         return "it moved a submodule"
@@ -122,7 +121,7 @@ def told_of(takeup: Takeup | None) -> str:
 def _as_before(repo: Repo, paused: Paused, path: str) -> bool:
     """Whether an untracked file is the one that the step had written over."""
     blob = paused.unfinished.over.get(path)
-    if blob is None or not stat.S_ISREG((repo.top / path).lstat().st_mode):
+    if blob is None or not repo.work.is_file(path):
         return False
     now = held(repo, path)
     return now is not None and now[0] == blob
@@ -136,7 +135,7 @@ def take_up(bench: Workbench, takeup: Takeup) -> None:
     bench.adopt(written=[path for path in takeup.changed if path not in made], made=made)
     for path in [path for path, letter in takeup.changed.items() if letter == "D"]:
         take_away(repo, path)
-    snapshot.write_out(repo, takeup.tree, [path for path, letter in takeup.changed.items() if letter != "D"])
+    write_out(repo, takeup.tree, [path for path, letter in takeup.changed.items() if letter != "D"])
     bench.after_tool(unfinished.progress)
     snapshot.drop(repo, takeup.paused.ref)
     bench.sharing.recall(snapshot.WIP + unfinished.step)

@@ -169,11 +169,9 @@ def _not_looked_at(repo: Repo) -> list[str]:
 def _in_the_way(repo: Repo, path: str, tracked: set[str]) -> list[str]:
     """What stands at `path`, at a folder above it, or in a folder of its name, and isn't tracked."""
     for place in (path, *map(str, PurePosixPath(path).parents[:-1])):
-        file = repo.top / place
-        is_folder = file.is_dir() and not file.is_symlink()
-        if os.path.lexists(file) and not is_folder and place not in tracked:
+        if repo.work.look(place) and not repo.work.is_folder(place) and place not in tracked:
             return [place]
-    if (repo.top / path).is_dir():
+    if repo.work.is_folder(path):
         return [name for name in os.fsdecode(repo.git.run("ls-files", "-z", "--others", "--", f"{path}/")).split("\0") if name]
     return []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agent.domain.change import Change
 from agent.durable import sync_folder, write_whole
@@ -15,6 +15,7 @@ from agent.repository.changes import changed_between, changes_between
 from agent.repository.git import gist
 from agent.repository.landing import commit_as_person, made_on
 from agent.repository.repo import Repo
+from agent.repository.writing import put_back
 
 
 def land_undo(repo: Repo, head: str, tree: str, message: str) -> str:
@@ -25,7 +26,7 @@ def land_undo(repo: Repo, head: str, tree: str, message: str) -> str:
     changes = changes_between(repo, head, tree)
     write_whole(_record(repo), json.dumps({"head": head, "tree": tree}).encode())
     try:
-        repo.put_back([change.path for change in changes], tree)
+        put_back(repo, [change.path for change in changes], tree)
         said = commit_as_person(repo, head, "--cleanup=verbatim", "--file=-", stdin=message.encode())[1]
         after = repo.head()
     except BaseException:
@@ -92,16 +93,5 @@ def _take_away(repo: Repo, changes: Sequence[Change], head: str) -> None:
     if added:
         repo.unstage(b"".join(os.fsencode(path) + b"\0" for path in added))
     for path in added:
-        file = repo.top / path
-        if os.path.lexists(file) and not file.is_dir():
-            file.unlink()
-        _remove_empty(repo, path)
-    repo.put_back([change.path for change in changes if change.kind != "added"], head)
-
-
-def _remove_empty(repo: Repo, path: str) -> None:
-    for folder in PurePosixPath(path).parents[:-1]:
-        try:
-            (repo.top / folder).rmdir()
-        except OSError:
-            return
+        repo.work.remove(path)
+    put_back(repo, [change.path for change in changes if change.kind != "added"], head)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import stat
 from collections.abc import Iterable, Sequence
@@ -189,7 +188,7 @@ class Workbench:
 
     def unclaimed(self, note: str) -> list[str]:
         """Files that commands made and that still are there, but that `note` doesn't name."""
-        return [path for path in self.entry.made if os.path.lexists(self.repo.top / path) and not self._claimed(path, note)]
+        return [path for path in self.entry.made if self.repo.work.look(path) and not self._claimed(path, note)]
 
     def _claimed(self, path: str, note: str) -> bool:
         """Whether `note` names the path, or a folder above it that is new as a whole, with its `/`."""
@@ -213,7 +212,7 @@ class Workbench:
 
     def left_out(self, note: str, tree: str) -> list[str]:
         """Files that are to land but that git leaves out of `tree`, since it ignores them by now."""
-        there = [path for path in self._wanted(note) if os.path.lexists(self.repo.top / path)]
+        there = [path for path in self._wanted(note) if self.repo.work.look(path)]
         return [path for path, blob in zip(there, self.repo.blobs([f"{tree}:{path}" for path in there]), strict=True) if blob is None]
 
     def tree(self, new: Iterable[str]) -> str:
@@ -263,7 +262,7 @@ class Workbench:
     def _take_away_landing(self) -> None:
         """Agentctl's own files go again, and the intention with them."""
         for path, _ in self.entry.landing.files if self.entry.landing else ():
-            (self.repo.top / memory_path(self.repo, path)).unlink(missing_ok=True)
+            self.repo.work.remove(memory_path(self.repo, path))
         self._note(replace(self.entry, landing=None))
 
     # --- endings ---------------------------------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import git as gitpython
 
@@ -117,8 +118,11 @@ class Git:
         self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
         self._guard = guard
 
-    def run(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
-        """What `git ARGS` prints, hardened: no hook, helper, merge driver, pager or signing program is started, filters only where trusted. Raises GitError."""
+    def run(self, *args: str, stdin: bytes | BinaryIO = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
+        """What `git ARGS` prints, hardened: no hook, helper, merge driver, pager or signing program is started, filters only where trusted. Raises GitError.
+
+        An open file as `stdin` is read by git itself, from where its handle stands.
+        """
         return self._execute(_HARDENED, args, stdin, self._around(args, env), ok)[1]
 
     def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
@@ -144,7 +148,7 @@ class Git:
         self,
         settings: Sequence[str],
         args: Sequence[str],
-        stdin: bytes,
+        stdin: bytes | BinaryIO,
         env: Mapping[str, str],
         ok: Sequence[int] | None,
         timeout: float | None = None,
@@ -152,9 +156,7 @@ class Git:
         command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
         whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", **env}
         began = time.time()
-        with tempfile.TemporaryFile() as feed:
-            feed.write(stdin)
-            feed.seek(0)
+        with _feed(stdin) as feed:
             status, out, said = self._git.execute(
                 command,
                 istream=feed,
@@ -171,6 +173,17 @@ class Git:
         if ok is not None and status not in ok:
             raise GitError(args, status, str(said))
         return status, bytes(out), str(said)
+
+
+@contextlib.contextmanager
+def _feed(stdin: bytes | BinaryIO) -> Iterator[BinaryIO]:
+    if not isinstance(stdin, bytes):
+        yield stdin
+        return
+    with tempfile.TemporaryFile() as feed:
+        feed.write(stdin)
+        feed.seek(0)
+        yield feed
 
 
 def literally(paths: Iterable[str]) -> bytes:

@@ -11,13 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
+from agent.domain.text import first_of
+from agent.errors import AgentctlError
 from agent.repository.changes import changed_between
 from agent.repository.git import GitError
+from agent.repository.reached import reached
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
 from agent.repository.snapshot import listing, own_index
 from agent.repository.torn import branch_in
 
+_FILE = "100644"
 _PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should not cost a step its commit
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -50,7 +54,7 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
         else:
             repo.git.run("read-tree", "--empty", env=own)
         if files:
-            entries = b"".join(f"100644 {blob}\t".encode() + os.fsencode(path) + b"\0" for path, blob in _blobs(repo, files))
+            entries = b"".join(f"{_FILE} {blob}\t".encode() + os.fsencode(path) + b"\0" for path, blob in _blobs(repo, files))
             repo.git.run("update-index", "-z", "--index-info", stdin=entries, env=own)
         wanted = repo.git.run("write-tree", env=own).decode().strip()
         environment = {**own, **_later_than(repo, ground)}
@@ -104,7 +108,13 @@ def _changed(repo: Repo, before: str | None, after: str) -> list[str]:
 def _blobs(repo: Repo, files: Sequence[str]) -> list[tuple[str, str]]:
     """The objects of files, through the filters that their paths ask for."""
     out = repo.git.run("hash-object", "-w", "--stdin-paths", stdin=b"".join(os.fsencode(path) + b"\n" for path in files))
-    return list(zip(files, out.decode().split(), strict=True))
+    found = [(path, reached(repo, path, _FILE, blob)) for path, blob in zip(files, out.decode().split(), strict=True)]
+    lost = [path for path, blob in found if blob is None]
+    if lost:
+        raise AgentctlError(
+            f"somebody took away or replaced what was about to be committed: {first_of(lost, 3, 60)}", "see what else is at work there"
+        )
+    return [(path, blob) for path, blob in found if blob]
 
 
 def _later_than(repo: Repo, commit: str | None) -> dict[str, str]:

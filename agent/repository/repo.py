@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,20 +15,12 @@ from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
 from agent.repository.programs import Programs
+from agent.repository.search import Hit, grep
 from agent.repository.status import Status, read_status
 from agent.repository.torn import Torn, refusal, torn_branch
 
 FOLDER = ".agent"
-_PATIENCE = 5.0  # seconds
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A line that a search found."""
-
-    path: str
-    line: int
-    text: str
+_OTHER = "?"  # how ls-files marks what is not tracked: found by name, in folders that may have been links just then
 
 
 class Entry(NamedTuple):  # and not a dataclass, as there are thousands
@@ -64,6 +57,7 @@ class Repo:
         self.place = Place(top, git_dir, common_dir)
         self.git = Git(self.place, lambda: self.programs)
         self.programs = Programs(self.place, self.git)
+        self.cleaned: set[tuple[str, str, str]] = set()  # path, id of its bytes, and of what the filters make of them
 
     @property
     def private(self) -> Path:
@@ -85,7 +79,7 @@ class Repo:
         """As `status`, but with each untracked file that isn't ignored by itself, and none folded into its folder."""
         told = self._status("--untracked-files=no")
         out = self.git.run("ls-files", "-z", "--others", "--exclude-standard")
-        return replace(told, untracked=tuple(path for path in os.fsdecode(out).split("\0") if path))
+        return replace(told, untracked=tuple(path for path in os.fsdecode(out).split("\0") if path and self.work.look(path)))
 
     def _status(self, untracked: str) -> Status:
         out = self.git.run("status", "--porcelain=v2", "--branch", "-z", untracked, "--ignore-submodules=dirty", "--no-renames")
@@ -205,9 +199,10 @@ class Repo:
 
     def files(self, under: str = "") -> list[str]:
         """Tracked and untracked files below `under` that git doesn't ignore, relative to `root`; submodules left out."""
-        listed = self._listed("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", under=under)
+        tagged = os.fsdecode(self.git.run("ls-files", "-t", "-z", "--cached", "--others", "--exclude-standard", "--", *self._spec(under))).split("\0")
+        there = (line[2:] for line in tagged if line and (line[0] != _OTHER or self.work.look(line[2:])))
         links = self.gitlinks()
-        return sorted({path for path in listed if path not in links and not path.endswith("/")})
+        return sorted({path.removeprefix(self.prefix) for path in there if not path.endswith("/")} - links)
 
     def gitlinks(self) -> frozenset[str]:
         """The paths of submodules, relative to `root`."""
@@ -217,8 +212,11 @@ class Repo:
 
     def lately(self, commits: int) -> list[str]:
         """Paths that the last `commits` touched, relative to `root`, the latest first; without those of `.agent/`."""
-        out = self._listed("log", f"--max-count={commits}", "--format=", "--name-only", "--no-renames", "-z", "--") if self.head() else []
-        return [path for path in dict.fromkeys(out) if not path.startswith(f"{FOLDER}/")]
+        if not self.head():
+            return []
+        out = self.git.run("log", f"--max-count={commits}", "--format=", "--name-only", "--no-renames", "-z", "--", *self._spec(""))
+        paths = (path.removeprefix(self.prefix) for path in os.fsdecode(out).split("\0") if path)
+        return [path for path in dict.fromkeys(paths) if not path.startswith(f"{FOLDER}/")]
 
     def ignored(self, paths: Sequence[str]) -> dict[str, str]:
         """Those of `paths` (relative to `root`) that git ignores, with the rule: "FILE:LINE PATTERN"."""
@@ -233,30 +231,8 @@ class Repo:
 
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> list[Hit]:
         """Lines of text files that match the regular expression (Perl's kind), at most `limit`. Raises GitError for a bad pattern."""
-        where = self.prefix + path
-        spec = f":(glob){where.rstrip('/') + '/' if where else ''}{glob if '/' in glob else '**/' + glob}" if glob else where
-        args = ["-n", "-z", "-I", "--untracked", "--no-color", "--full-name", "-e", pattern, "--", *([spec] if spec else [])]
-        out = self._grep(args, {"GIT_LITERAL_PATHSPECS": "0" if glob else "1"})
-        hits = []
-        for line in os.fsdecode(out).split("\n"):
-            parts = line.split("\0", 2)
-            if len(parts) == 3 and not parts[0].startswith(self.prefix + FOLDER + "/"):  # noqa: PLR2004 - path, line, text
-                hits.append(Hit(parts[0].removeprefix(self.prefix), int(parts[1]), parts[2]))
-                if len(hits) >= limit:
-                    break
-        return hits
-
-    def _grep(self, args: Sequence[str], env: Mapping[str, str]) -> bytes:
-        try:
-            return self.git.run("grep", "-P", *args, ok=(0, 1), env=env)
-        except GitError as error:
-            if "USE_LIBPCRE" not in error.said:
-                raise
-            return self.git.run("grep", "-E", *args, ok=(0, 1), env=env)  # this git was built without Perl's expressions
-
-    def _listed(self, *args: str, under: str = "") -> list[str]:
-        out = self.git.run(*args, *self._spec(under))
-        return [path.removeprefix(self.prefix) for path in os.fsdecode(out).split("\0") if path]
+        hits = grep(self.git, self.work, pattern, self.prefix + path, glob, without=f"{self.prefix}{FOLDER}/")
+        return [replace(hit, path=hit.path.removeprefix(self.prefix)) for hit in islice(hits, limit)]
 
     def _spec(self, under: str) -> list[str]:
         """`under` as a pathspec from the top; none at all for the whole tree."""
@@ -270,20 +246,6 @@ class Repo:
             self.git.run("rm", "--cached", "-r", "-q", "--ignore-unmatch", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
             return
         self.git.run("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
-
-    def look_again(self, paths: Sequence[str]) -> None:
-        """Let the index take up the size and time of tracked `paths`, whose contents mean what HEAD says.
-
-        git takes a file of another size for a changed one without asking the filters (read-cache.c, `ie_modified`).
-        """
-        if paths:
-            self.git.run("update-index", "-z", "--stdin", stdin=b"".join(os.fsencode(path) + b"\0" for path in paths))
-
-    def put_back(self, paths: Iterable[str], commit: str) -> None:
-        """Make tracked `paths` (relative to the top) what they are in `commit`, index and work tree."""
-        listing = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        if listing:
-            self.git.run("restore", f"--source={commit}", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
 
 def discover(cwd: Path, *, at: Path | None = None) -> Repo:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agent.repository.git import GitError
+from agent.repository.reached import misread
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
 
@@ -17,53 +18,50 @@ PAUSED = "refs/agentctl/paused/"
 ATTEMPTS = "refs/agentctl/attempts/"
 KEPT = "refs/agentctl/kept/"
 
+_FOLDER = "040000"  # the mode of a tree in a tree
+_WORDS = 1000  # paths that a command line surely holds
+
 
 def tree_of_work(repo: Repo, ground: str, new: Iterable[str], without: Iterable[str] = ()) -> str:
     """The tree that the work tree makes of commit `ground`: its tracked files as they are now, plus the `new` paths.
 
-    Paths are relative to the top. Those in `without` are as in `ground`; what is staged counts for nothing. A new path
-    that isn't there, or that leads through a link, is left out.
+    Paths are relative to the top. Those in `without` are as in `ground`, and so are those that no handle reaches as a file or link; what is
+    staged counts for nothing. A new path that isn't there, or that leads through a link, is left out.
     """
     with own_index(repo) as own:
         repo.git.run("read-tree", "--reset", ground, env=own)
         repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
-        there = [path for path in new if os.path.lexists(repo.top / path) and not through_link(repo, path)]
+        there = [path for path in new if repo.work.look(path)]
         if there:
             repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(there), env=own, ok=(0, 1))
-        same = list(without)
-        if same:
-            repo.git.run("update-index", "-z", "--index-info", stdin=_entries_of(repo, ground, same), env=own)
+        wrong = misread(repo, ground, own)
+        same = {*without, *(path for path, real in wrong.items() if real is None)}
+        right = {path: real for path, real in wrong.items() if real and path not in same}
+        if right or same:
+            lines = index_lines([*right, *same], {**right, **entries_of(repo, ground, list(same))})
+            repo.git.run("update-index", "-z", "--index-info", stdin=lines, env=own)
         return repo.git.run("write-tree", env=own).decode().strip()
-
-
-def through_link(repo: Repo, path: str) -> bool:
-    """Whether the folder of `path` is reached through a link."""
-    folder = os.path.dirname(repo.top / path)  # noqa: PTH120 - of a path whose last part may be a link itself
-    return os.path.realpath(folder) != os.path.join(os.path.realpath(repo.top), os.path.dirname(path)).rstrip("/")  # noqa: PTH118, PTH120
 
 
 def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Mode and object of those of `paths` that `tree` holds."""
-    if not paths:
-        return {}
-    out = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths))
-    told = [line.partition("\t") for line in out.split("\0") if line]
-    return {path: (meta[:6], meta.rpartition(" ")[2]) for meta, _, path in told}
+    portions = (paths[start : start + _WORDS] for start in range(0, len(paths), _WORDS))
+    out = b"".join(repo.git.run("ls-tree", "-z", "--full-tree", tree, "--", *some) for some in portions)
+    told = [line.partition("\t") for line in os.fsdecode(out).split("\0") if line]
+    return {path: (meta[:6], meta.rpartition(" ")[2]) for meta, _, path in told if not meta.startswith(_FOLDER)}
 
 
-def _entries_of(repo: Repo, ground: str, paths: list[str]) -> bytes:
-    """What `update-index --index-info` wants to make `paths` as they are in `ground`."""
-    there = entries_of(repo, ground, paths)
-    lines = [f"{' '.join(there[path])}" if path in there else f"0 {'0' * 40}" for path in paths]
-    return b"".join(line.encode() + b"\t" + os.fsencode(path) + b"\0" for line, path in zip(lines, paths, strict=True))
+def index_lines(paths: Iterable[str], entries: Mapping[str, tuple[str, str]]) -> bytes:
+    """What `update-index --index-info` wants to make `paths` what they are in `entries` (mode and object), and to drop those that aren't there."""
+    lines = ((path, " ".join(entries[path]) if path in entries else f"0 {'0' * 40}") for path in paths)
+    return b"".join(f"{line}\t".encode() + os.fsencode(path) + b"\0" for path, line in lines)
 
 
 def with_entries(repo: Repo, tree: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
     """`tree` (None: an empty one) with `entries` (path relative to the top: mode and object) in place of what it holds there."""
     with own_index(repo) as own:
         repo.git.run("read-tree", *(("--reset", tree) if tree else ("--empty",)), env=own)
-        lines = [f"{mode} {identity}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, identity) in entries.items()]
-        repo.git.run("update-index", "-z", "--index-info", stdin=b"".join(lines), env=own)
+        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(entries, entries), env=own)
         return repo.git.run("write-tree", env=own).decode().strip()
 
 
@@ -138,13 +136,6 @@ def merged(repo: Repo, ours: str, theirs: str) -> str | None:
         return None
     tree, *conflicts = os.fsdecode(out).split("\0")
     return None if any(conflicts) else tree
-
-
-def write_out(repo: Repo, tree: str, paths: Sequence[str]) -> None:
-    """Make `paths` in the work tree what `tree` holds there, filters and mode included; the person's index is not touched."""
-    with own_index(repo) as own:
-        repo.git.run("read-tree", "--reset", tree, env=own)
-        repo.git.run("checkout-index", "--force", "-z", "--stdin", stdin=listing(paths), env=own)
 
 
 def drop(repo: Repo, ref: str) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import shlex
-import stat
 from bisect import bisect_left
 from dataclasses import dataclass
 
@@ -203,7 +202,7 @@ def load(root: Beneath, path: str) -> bytes:
 def save(root: Beneath, path: str, data: bytes) -> None:
     """Let `path` hold `data`: all of it or, on any error, what it held before. Mode and owner of an existing file stay."""
     old = root.look(path)
-    with root.replacing(path, old and stat.S_IMODE(old.st_mode)) as file:
+    with root.replacing(path) as file:
         file.write(data)
         if old is not None:
             with contextlib.suppress(OSError):  # another's, or of a user that this container has no number for

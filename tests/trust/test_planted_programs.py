@@ -12,6 +12,7 @@ from agent.repository.changes import added_lines, changes_between
 from agent.repository.programs import Untrusted
 from agent.repository.repo import discover
 from agent.repository.revert import without
+from agent.repository.writing import look_again, put_back, write_out
 from tests.project import ADDS, Project, call, finish, reply
 
 HOOKS = [
@@ -143,9 +144,9 @@ def test_nor_does_any_call_of_git_below_them(trap: tuple[Project, Path]) -> None
     other = snapshot.keep(repo, f"{snapshot.WIP}y", repo.tree_of("HEAD"), [head], "other")
     snapshot.merged(repo, kept, other)
     without(repo, kept, tree)
-    snapshot.write_out(repo, head, ["calc.py", "check.sh"])
-    repo.put_back(["calc.py", "check.sh"], head)
-    repo.look_again(["calc.py"])
+    write_out(repo, head, ["calc.py", "check.sh"])
+    put_back(repo, ["calc.py", "check.sh"], head)
+    look_again(repo, ["calc.py"], head)
     repo.unstage(b"calc.py\0")
     for name in ("x", "y"):
         snapshot.drop(repo, f"{snapshot.WIP}{name}")
