@@ -59,6 +59,7 @@ class Workspace:
 
     def __init__(self, root: Beneath, repo: Tree, keep: Callable[[str], None]) -> None:
         self.root = root
+        self._real = root.folder.resolve()
         self.repo = repo
         self._keep = keep
         self._kept: set[str] = set()
@@ -96,18 +97,17 @@ class Workspace:
             os.fsencode(path)
         except UnicodeEncodeError as error:
             raise Refusal(f"{_name(path)} can't be a file's name: it holds half a character.") from error
-        root = self.root.folder.resolve()
-        real = Path(os.path.realpath(root / self._spelled(path)))
-        if not real.is_relative_to(root):
+        real = Path(os.path.realpath(self._real / self._spelled(path)))
+        if not real.is_relative_to(self._real):
             raise Refusal(f"{_name(path)} leads outside the workspace.", "Paths are relative to its root; links may not lead out of it.")
-        relative = real.relative_to(root).as_posix()
+        relative = real.relative_to(self._real).as_posix()
         if any(map(_is_git, (*path.split("/"), *relative.split("/")))):
             raise Refusal(f"{_name(path)} leads into .git, which is git's own.", "Use git commands that only read, through `run`.")
         return Place("" if relative == "." else relative)
 
     def _spelled(self, path: str) -> str:
         """The file that `path` is the visible spelling of, where its real name can't be written in JSON; else `path`."""
-        if "\\u" not in path or os.path.lexists(self.root.folder / path):
+        if "\\u" not in path or os.path.lexists(self._real / path):
             return path
         return next((name for name in self.repo.files() if _name(name) == path), path)
 

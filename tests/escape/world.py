@@ -38,9 +38,13 @@ class World:
 
     def run(self, command: str, timeout: int = 30) -> str:
         """All that the command says in the shell behind the worker's tool, which would take keys out of it; `{outside}` and the like stand for places."""
+        return self.shells.work.run(self.filled(command), timeout).output
+
+    def filled(self, text: str) -> str:
+        """`text` with places in the stead of `{outside}` and the like."""
         for name, place in self.places.items():
-            command = command.replace(f"{{{name}}}", place)
-        return self.shells.work.run(command, timeout).output
+            text = text.replace(f"{{{name}}}", place)
+        return text
 
     def trace(self) -> dict[str, str]:
         """What must be the same after a command as before: git's files, agentctl's, those outside, the victim, and what reached a listener."""
@@ -88,6 +92,7 @@ def world_around(project: Project, settings: SandboxSettings) -> Iterator[World]
         world.places = {
             "outside": str(outside),
             "home": str(home),
+            "secret": SECRET,
             "pid": str(victim.pid),
             "tcp": str(listeners["tcp"].getsockname()[1]),
             "udp": str(listeners["udp"].getsockname()[1]),
