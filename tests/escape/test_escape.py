@@ -14,16 +14,16 @@ import pytest
 from agent.domain.config import SandboxSettings
 from agent.worker.sandbox.protocol import Sandbox
 from tests.escape.attempts import ESCAPES, Escape
-from tests.escape.world import ESCAPED, SECRET, World, running, world_around
+from tests.escape.world import ESCAPED, SECRET, SHARED, World, running, world_around
 from tests.project import ADDS, SOURCE, Project, call, finish, reply
 
 
 def escaped(world: World, escape: Escape) -> str:
     """What the attempt came to, "" where it failed."""
-    before = world.trace()
+    before = world.trace(SHARED)
     result = world.run(escape.command)
     told = [word for word in (SECRET, ESCAPED) if word in result]
-    after = world.trace()
+    after = world.trace(SHARED)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     return f"{told} {changed}\n{result}" if told or changed else ""
 

@@ -20,6 +20,7 @@ from agent.repository.repo import discover
 from tests.project import Project
 
 SECRET = "herring-in-the-harbour-1907"  # noqa: S105 - nobody's
+SHARED = Path("/dev/shm")  # noqa: S108 - it is what is looked at
 ESCAPED = "E-S-C-A-P-E-D"
 """What an attempt prints when it has succeeded at something that leaves no trace; spelled apart in its text, so that an error that quotes it is none."""
 
@@ -46,9 +47,9 @@ class World:
             text = text.replace(f"{{{name}}}", place)
         return text
 
-    def trace(self) -> dict[str, str]:
-        """What must be the same after a command as before: git's files, agentctl's, those outside, the victim, and what reached a listener."""
-        folders = [self.project.root / ".git", self.project.root / ".agent", self.outside, self.home, Path("/dev/shm")]  # noqa: S108 - it is what is looked at
+    def trace(self, *more: Path) -> dict[str, str]:
+        """What must be the same after a command as before: git's files, agentctl's, those outside and in `more`, the victim, and what reached a listener."""
+        folders = [self.project.root / ".git", self.project.root / ".agent", self.outside, self.home, *more]
         seen = {str(path): _digest(path) for folder in folders for path in sorted([folder, *folder.rglob("*")]) if not path.match("*.lock")}
         seen["victim"] = "dead" if self.victim.poll() is not None else "alive"
         seen |= {name: "reached" if _reached(listener) else "quiet" for name, listener in self.listeners.items()}
