@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,27 +17,32 @@ from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
 from agent.gate.formats.protocol import Counts, Tally
 from agent.gate.protocol import Baseline, CheckResult
+from agent.repository.objects import entries
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.shell import Shell
 
-_VERSION = 2  # of the cache's shape
+_VERSION = 3  # of the cache's shape
 _REMEMBERED = 20  # trees
 
 
-def checks_before(repo: Repo, commit: str, commands: Sequence[str], shell: Shell, timeout: float, listen: Listener) -> dict[str, Baseline]:
+def checks_before(
+    repo: Repo, commit: str, commands: Sequence[str], shell: Shell, timeout: float, listen: Listener, ran: Callable[[], None]
+) -> dict[str, Baseline]:
     """What `commands` say of `commit`, whose files the work tree holds; one that was never run, as another took too long, is not among them.
 
-    Raises AgentctlError where a program is missing.
+    `ran` is called after those that had to be run. Raises AgentctlError where a program is missing.
     """
     if not commands:
         return {}
     key = code_key(repo, commit, shell.told)
     asked = _read(repo).get(key, {})
     unknown = [command for command in commands if command not in asked]
-    for result in run_checks(unknown, shell=shell, timeout=timeout, listen=listen) if unknown else ():
-        if result.missing:
-            raise _missing(result)
-        asked[result.command] = Baseline(result.ok, result.tally)
+    if unknown:
+        for result in run_checks(unknown, shell=shell, timeout=timeout, listen=listen):
+            if result.missing:
+                raise _missing(result)
+            asked[result.command] = Baseline(result.ok, result.tally)
+        ran()
     remember(repo, key, asked)
     return {command: asked[command] for command in commands if command in asked}
 
@@ -53,16 +58,9 @@ def _missing(result: CheckResult) -> AgentctlError:
 def code_key(repo: Repo, commit: str, how: str) -> str:
     """A name for all files of `commit`, and their modes, but agentctl's own folder (whatever else lies beside it counts), and for `how` checks are run."""
     steps = [*PurePosixPath(repo.prefix).parts, FOLDER]
-    paths = ["/".join(steps[: place + 1]) for place in range(len(steps))]
-    entries = [entry for path in paths for entry in _beside(repo, commit, path)]
-    return hashlib.sha256(b"\0".join([how.encode(), *entries])).hexdigest()
-
-
-def _beside(repo: Repo, commit: str, path: str) -> list[bytes]:
-    """What lies in the folder of `path` at `commit` without `path` itself: "MODE TYPE ID<tab>PATH" each."""
-    folder = path.rpartition("/")[0]
-    out = repo.git.run("ls-tree", "-z", "--full-tree", commit, *(["--", f"{folder}/"] if folder else []))
-    return [line for line in out.split(b"\0") if line and line.partition(b"\t")[2] != os.fsencode(path)]
+    folders = repo.git.objects.contents([f"{commit}:{'/'.join(steps[:place])}" for place in range(len(steps))])
+    beside = [entry for folder, own in zip(folders, steps, strict=True) if folder for entry in entries(folder) if entry[1] != os.fsencode(own)]
+    return hashlib.sha256(b"\0".join([how.encode(), *(part for entry in beside for part in entry)])).hexdigest()
 
 
 def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:

@@ -42,7 +42,10 @@ class Judge:
     def look_before(self) -> None:
         """Run the checks on the commit that the step begins from. Raises AgentctlError where they change what they check."""
         self._listen(Phase("base checks", "on the commit that the step begins from"))
-        self.before = checks_before(self._repo, self._base, self._commands, self._shell, self._seconds, told_as_before(self._listen))
+        tell = told_as_before(self._listen)
+        self.before = checks_before(self._repo, self._base, self._commands, self._shell, self._seconds, tell, self._refuse_changed)
+
+    def _refuse_changed(self) -> None:
         changed = self._bench.after_checks()
         if changed:
             raise AgentctlError(
@@ -65,8 +68,9 @@ class Judge:
         self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
         verdict = self._gate(changes, base, tree)
         self._bench.after_checks()
-        changed = sorted(set(changed_between(self._repo, tree, self._bench.result(note))))
-        if changed:
+        now = self._bench.result(note)
+        if now != tree:
+            changed = sorted(changed_between(self._repo, tree, now))
             told = f"while the checks ran, these files of the step changed: {shown(changed)}. Look at them, then finish again"
             verdict = replace(verdict, findings=(*verdict.findings, told))
         return verdict, tree

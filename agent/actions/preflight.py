@@ -43,7 +43,7 @@ def refuse_unsafe(repo: Repo) -> Status:
 def refuse_uncommittable(repo: Repo) -> Status:
     """The state of the work tree, if files of `.agent/` can be committed in it, whatever else is modified. Raises AgentctlError as `refuse_unsafe`."""
     refuse_no_commit(repo)
-    status = repo.status()
+    status = repo.look()
     if status.head is None:
         raise AgentctlError("there is no commit here yet, so nothing could be put back", "make a first commit with git commit, then try again")
     return status

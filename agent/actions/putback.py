@@ -36,7 +36,7 @@ def _restore(repo: Repo, ground: str, changed: Iterable[str]) -> list[str]:
 
 def _at(repo: Repo, ground: str, paths: list[str]) -> dict[str, bool]:
     """Which of `paths` the commit `ground` holds."""
-    return {path: blob is not None for path, blob in zip(paths, repo.blobs([f"{ground}:{path}" for path in paths]), strict=True)}
+    return dict(zip(paths, repo.there([f"{ground}:{path}" for path in paths]), strict=True))
 
 
 def _take_away_new(repo: Repo, entry: Entry, ground: str) -> list[str]:

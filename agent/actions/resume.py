@@ -43,7 +43,7 @@ def pause(bench: Workbench) -> str:
         return ""
     ends_without_landing = entry.landing is not None and entry.landing.tree is None
     kept = None if ends_without_landing else _keep(bench)
-    attempt = bench.put_back(repo.tree_of(kept) if kept else "")
+    attempt = bench.put_back(repo.commit(kept).tree if kept else "")
     bench.close()
     return " and ".join(ref for ref in (kept, attempt) if ref)
 
@@ -61,10 +61,10 @@ def _keep(bench: Workbench) -> str | None:
         progress = replace(
             progress, deeds=with_deed(progress.deeds, f"{entry.doing}: it was at work when the session ended; what it changed is put back")
         )
-    known = parse_unfinished(repo.message(work)) if work else None
+    known = parse_unfinished(repo.commit(work).message) if work else None
     unfinished = replace(known or Unfinished(entry.step, entry.item), progress=progress, carried=entry.carried)
     ref = f"{snapshot.PAUSED}{entry.step}"
-    snapshot.keep(repo, ref, repo.tree_of(work or entry.base), [base or entry.base], render_unfinished(unfinished))
+    snapshot.keep(repo, ref, repo.commit(work or entry.base).tree, [base or entry.base], render_unfinished(unfinished))
     return ref
 
 
@@ -73,7 +73,7 @@ def takeup_of(repo: Repo, paused: Paused) -> Takeup | str:
     head = repo.head()
     if head is None:
         return "there is no commit here"
-    tree = repo.tree_of(paused.commit) if head == paused.base else snapshot.merged(repo, head, paused.commit)
+    tree = repo.commit(paused.commit).tree if head == paused.base else snapshot.merged(repo, head, paused.commit)
     if tree is None:
         return "what was committed since conflicts with it"
     changed = changed_between(repo, head, tree)

@@ -93,7 +93,7 @@ def take_step(
         with open_shells(repo, scene.memory.config.sandbox) as shells, closing(open_model(name, task)) as opened:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
-            bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing)
+            bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing, status)
             listen(StepBegan(str(step), item.id, model.name))
             try:
                 result = _Step(scene, item, step, model, shells, bench, transcript, listen, takeup).take(bounds)
@@ -256,7 +256,7 @@ class _Step:
         return again, mended
 
     def _confirm(self, commit: str) -> None:
-        if self.step not in steps_in(self.repo.message(commit)):
+        if self.step not in steps_in(self.repo.commit(commit).message):
             raise AgentctlError(
                 f"a hook took the step's trailer out of the message of {commit[:10]}", "let the hook keep lines that begin with Agent-"
             )

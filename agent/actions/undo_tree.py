@@ -71,7 +71,7 @@ def pick_up_undo(repo: Repo) -> str:
         return f"an earlier agentctl died during an undo: your files are as before it{kept}"
     _close(repo)
     made = made_on(repo, head)
-    if made and repo.tree_of(made) == tree:
+    if made and repo.commit(made).tree == tree:
         return "an earlier agentctl died right after its undo had landed; that stands"
     return "an earlier agentctl died during an undo, and HEAD has moved since: your files stay as they are, see git status"
 

@@ -30,10 +30,10 @@ class Workbench:
     """One step's hold on the work tree. All paths here are relative to the repository's top.
 
     A change is the step's if a tool wrote it, or if it came about while a tool ran; whatever else changes meanwhile is a
-    person's, and is neither committed nor put back. `ground` is the commit that the step builds on.
+    person's, and is neither committed nor put back. `ground` is the commit that the step builds on, `seen` the state of the tree before it.
     """
 
-    def __init__(self, repo: Repo, journal: Journal, entry: Entry, sharing: Sharing = HERE) -> None:
+    def __init__(self, repo: Repo, journal: Journal, entry: Entry, sharing: Sharing = HERE, seen: Status | None = None) -> None:
         self.repo = repo
         self._journal = journal
         self.sharing = sharing
@@ -43,10 +43,11 @@ class Workbench:
         self._kept_tree = ""
         self._snapshot = ""
         self._noise: set[str] = set()
-        self._links: dict[str, tuple[str, str]] | None = None
+        self._trees = snapshot.Trees(repo)
         journal.write(entry)
-        now = repo.look()
+        now = seen or repo.look()
         self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.doing else now
+        self._links: dict[str, tuple[str, str]] | None = None if now.moved else {}
 
     # --- whose a change is -----------------------------------------------------------------------------------------
 
@@ -61,7 +62,7 @@ class Workbench:
         if whole in self.entry.originals:
             return
         self._note(with_original(self.entry, whole, held(self.repo, whole)))
-        if self.entry.originals[whole] is not None and self.repo.blobs([f"{self.ground}:{whole}"])[0] is None:
+        if self.entry.originals[whole] is not None and not self.repo.there([f"{self.ground}:{whole}"])[0]:
             self._keep_untracked()
 
     def adopt(self, written: Sequence[str], made: Sequence[str]) -> None:
@@ -135,13 +136,13 @@ class Workbench:
     def _written_over(self) -> dict[str, str]:
         """The person's untracked files that a tool wrote over, each with the blob that it held."""
         there = {path: kept[0] for path, kept in self.entry.originals.items() if kept is not None}
-        tracked = self.repo.blobs([f"{self.ground}:{path}" for path in there])
-        return {path: blob for (path, blob), known in zip(there.items(), tracked, strict=True) if known is None}
+        tracked = self.repo.there([f"{self.ground}:{path}" for path in there])
+        return {path: blob for (path, blob), known in zip(there.items(), tracked, strict=True) if not known}
 
     def _notice(self) -> None:
         """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
         now = self.repo.look()
-        self._refuse_other_branch(now)
+        self._refuse_other_branch(now.branch)
         ref = f"{snapshot.ATTEMPTS}{self.entry.step}-head"
         if now.head != self._seen.head and now.head and self._seen.head and taken_back(self.repo, now.head, self._seen.head, ref):
             now = self.repo.look()
@@ -154,9 +155,9 @@ class Workbench:
         if made:
             self._note(replace(self.entry, made=(*self.entry.made, *made)))
 
-    def _refuse_other_branch(self, now: Status) -> None:
-        if now.branch != self.entry.branch:
-            raise AgentctlError(f"another branch was checked out during the step ({now.branch or 'none'})", f"git switch {self.entry.branch}")
+    def _refuse_other_branch(self, branch: str | None) -> None:
+        if branch != self.entry.branch:
+            raise AgentctlError(f"another branch was checked out during the step ({branch or 'none'})", f"git switch {self.entry.branch}")
 
     def _fresh(self, paths: Iterable[str]) -> list[str]:
         """Those of the untracked `paths` that aren't the person's, by themselves or by a folder above them."""
@@ -207,20 +208,22 @@ class Workbench:
 
     def beside(self) -> list[str]:
         """Tracked files that differ in the work tree, where the checks ran, by somebody else's doing."""
+        if not self.entry.theirs:
+            return []
         now = self.repo.look()
         return [path for path in self.entry.theirs if path in now.modified or path in now.staged]
 
     def left_out(self, note: str, tree: str) -> list[str]:
         """Files that are to land but that git leaves out of `tree`, since it ignores them by now."""
         there = [path for path in self._wanted(note) if self.repo.work.look(path)]
-        return [path for path, blob in zip(there, self.repo.blobs([f"{tree}:{path}" for path in there]), strict=True) if blob is None]
+        return [path for path, lands in zip(there, self.repo.there([f"{tree}:{path}" for path in there]), strict=True) if not lands]
 
     def tree(self, new: Iterable[str]) -> str:
         """The tree of the work tree with the untracked paths `new`, without what isn't the step's.
 
         Submodules that stood elsewhere before the step are as in the commit it builds on.
         """
-        tree = snapshot.tree_of_work(self.repo, self.ground, new, self.entry.theirs)
+        tree = self._trees.tree(self.ground, new, self.entry.theirs)
         moved = moved_links(self.repo, self.ground, tree) if self._links is None or self._links else {}
         if self._links is None:
             self._links = moved
@@ -235,7 +238,7 @@ class Workbench:
 
     def land(self, landing: Landing) -> Made:
         """Make the intended commit: exactly its tree with agentctl's own files, on top of its ground, where HEAD has to be."""
-        self._refuse_other_branch(self.repo.look())
+        self._refuse_other_branch(self.repo.branch())
         own = tuple(memory_path(self.repo, path) for path, _ in landing.files)
         with uninterrupted():
             write_memory(self.repo, landing.files)
@@ -299,6 +302,7 @@ class Workbench:
 
     def close(self) -> None:
         """The step is over: its work-in-progress ref and the journal go."""
+        self._trees.close()
         snapshot.drop(self.repo, self.wip)
         self._journal.clear()
 

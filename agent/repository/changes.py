@@ -81,12 +81,7 @@ def _text(blob: bytes | None) -> str | None:
 
 
 def _sizes(repo: Repo, blobs: list[str]) -> dict[str, int]:
-    if not blobs:
-        return {}
-    out = repo.git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", stdin="\n".join(blobs).encode() + b"\n")
-    return {
-        line.split(" ")[0]: int(line.split(" ")[1]) for line in out.decode().splitlines() if line.count(" ") == 1 and not line.endswith("missing")
-    }
+    return {found.id: found.size for found in repo.git.objects.facts(blobs) if found}
 
 
 def patch_of(repo: Repo, commit: str) -> str:

@@ -172,10 +172,7 @@ def _scan(repo: Repo, revisions: str) -> tuple[list[Fact], int]:
 
 def _empty(repo: Repo, commits: Sequence[str]) -> frozenset[str]:
     """Those of `commits` that changed no file at all: whatever they tell, no step was in them."""
-    if not commits:
-        return frozenset()
-    feed = "".join(f"{commit}^{{tree}}\n{commit}^1^{{tree}}\n" for commit in commits)
-    trees = repo.git.run("cat-file", "--batch-check=%(objectname)", stdin=feed.encode()).decode().splitlines()
+    trees = repo.git.objects.facts([name for commit in commits for name in (f"{commit}^{{tree}}", f"{commit}^1^{{tree}}")])
     return frozenset(commit for commit, tree, before in zip(commits, trees[0::2], trees[1::2], strict=True) if tree == before)
 
 

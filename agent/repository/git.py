@@ -16,9 +16,12 @@ import git as gitpython
 from agent.domain.text import one_line
 from agent.errors import AgentctlError
 from agent.repository.locks import Place, clear_left_locks
+from agent.repository.objects import Objects
 
-# Whatever git would start, show or sign on its own; a command-line setting wins over every config file.
+_DURABLE = "core.fsync=committed,index"
+# Whatever git would start, show or sign on its own; a command-line setting wins over every config file, in each git that there is.
 _HARDENED = (
+    _DURABLE,
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
@@ -49,8 +52,9 @@ _HARDENED = (
     *("status.aheadBehind=true", "status.relativePaths=false", "status.renames=true", "status.showStash=false", "status.submoduleSummary=false"),
 )
 # What stays when the person's own hooks, editor settings and signing are wanted: at a step's commit, and at an undo. Messages are written in UTF-8.
-_OWN = ("core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false", "i18n.commitEncoding=UTF-8")
-_DURABLE = "core.fsync=committed,index"
+_OWN = (_DURABLE, "core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false", "i18n.commitEncoding=UTF-8")
+_PIPE = -1  # as the standard library has it for a stream that the caller writes or reads
+_TOLD = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
 # git rev-parse --local-env-vars, and what else points a git process somewhere (a hook's environment has these).
 _LOCATION = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -117,6 +121,7 @@ class Git:
         self._git = gitpython.cmd.Git(str(place.top))
         self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
         self._guard = guard
+        self.objects = Objects(self._start, GitError)
 
     def run(self, *args: str, stdin: bytes | BinaryIO = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
         """What `git ARGS` prints, hardened: no hook, helper, merge driver, pager or signing program is started, filters only where trusted. Raises GitError.
@@ -132,6 +137,11 @@ class Git:
     def _around(self, args: Sequence[str], env: Mapping[str, str] | None) -> Mapping[str, str]:
         shield = {} if args[0] in _WITHOUT_FILES else self._guard().shield()
         return {**self._fixed, **shield, **(env or {})}
+
+    def _start(self, *args: str) -> gitpython.Git.AutoInterrupt:
+        """A git process that is spoken to, hardened as `run`."""
+        env = {**_TOLD, **self._around(args, None)}
+        return self._git.execute([*_command(_HARDENED), *args], istream=_PIPE, as_process=True, env=env)
 
     def run_as_person(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float | None = None) -> tuple[int, str]:
         """Exit code and all that was printed, with the person's own hooks and signing: for what they'd do by hand. Ended after `timeout` seconds.
@@ -153,8 +163,8 @@ class Git:
         ok: Sequence[int] | None,
         timeout: float | None = None,
     ) -> tuple[int, bytes, str]:
-        command = ["git", *(word for setting in (*settings, _DURABLE) for word in ("-c", setting)), "--no-pager", *args]
-        whole = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", **env}
+        command = [*_command(settings), "--no-pager", *args]
+        whole = {**_TOLD, **env}
         began = time.time()
         with _feed(stdin) as feed:
             status, out, said = self._git.execute(
@@ -176,14 +186,19 @@ class Git:
 
 
 @contextlib.contextmanager
-def _feed(stdin: bytes | BinaryIO) -> Iterator[BinaryIO]:
-    if not isinstance(stdin, bytes):
-        yield stdin
+def _feed(stdin: bytes | BinaryIO) -> Iterator[BinaryIO | None]:
+    """A file that holds `stdin`, or is it; none for nothing."""
+    if not isinstance(stdin, bytes) or not stdin:
+        yield stdin or None
         return
     with tempfile.TemporaryFile() as feed:
         feed.write(stdin)
         feed.seek(0)
         yield feed
+
+
+def _command(settings: Sequence[str]) -> list[str]:
+    return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def literally(paths: Iterable[str]) -> bytes:
@@ -193,8 +208,7 @@ def literally(paths: Iterable[str]) -> bytes:
 
 def probe(cwd: Path, *args: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a git call outside any known repository (finding one, asking for the version)."""
-    command = ["git", *(word for setting in _HARDENED for word in ("-c", setting)), *args]
     status, out, said = gitpython.cmd.Git(str(cwd)).execute(
-        command, with_extended_output=True, with_exceptions=False, stdout_as_string=False, env={"GIT_TERMINAL_PROMPT": "0"}
+        [*_command(_HARDENED), *args], with_extended_output=True, with_exceptions=False, stdout_as_string=False, env={"GIT_TERMINAL_PROMPT": "0"}
     )
     return status, os.fsdecode(bytes(out)), str(said)

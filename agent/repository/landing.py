@@ -64,7 +64,7 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
         return Made(None, said)
     settle(repo, branch_in(repo.git_dir / "HEAD"), ours)
     follow(repo, {*_changed(repo, ground, ours), *files})
-    return Made(ours, said, tuple(changed_between(repo, wanted, ours)))
+    return Made(ours, said, tuple(changed_between(repo, wanted, ours)) if repo.commit(ours).tree != wanted else ())
 
 
 def commit_as_person(repo: Repo, ground: str | None, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
@@ -82,6 +82,9 @@ def commit_as_person(repo: Repo, ground: str | None, *args: str, stdin: bytes = 
 
 def made_on(repo: Repo, ground: str | None) -> str | None:
     """The first commit on top of `ground`: ours, whatever a hook or a person put on it since."""
+    head = repo.git.objects.commit("HEAD")
+    if head and head.parents == (ground,):
+        return head.id
     listed = repo.git.run("rev-list", "--first-parent", "HEAD", *([f"^{ground}"] if ground else [])).decode().split()
     return listed[-1] if listed else None
 
@@ -121,7 +124,7 @@ def _later_than(repo: Repo, commit: str | None) -> dict[str, str]:
     """The committer's date of a commit on top of `commit`: now, or one second after it, so that times tell the order."""
     if commit is None:
         return {}
-    before = int(repo.git.run("log", "-1", "--format=%ct", commit))
+    before = repo.commit(commit).time
     return {"GIT_COMMITTER_DATE": f"{before + 1} +0000"} if before >= int(time.time()) else {}
 
 

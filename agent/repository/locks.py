@@ -77,9 +77,9 @@ def _has_open(process: Path, file: tuple[int, int]) -> bool:
 
 
 def _is_git_in(process: Path, place: Place) -> bool:
-    """Whether it is a git at work in this repository, or one of which that can't be told."""
+    """Whether it is a git at work in this repository, or one of which that can't be told. One that only reads objects takes no lock."""
     try:
-        if not (process / "comm").read_text("utf-8", "replace").startswith("git"):
+        if not (process / "comm").read_text("utf-8", "replace").startswith("git") or b"cat-file" in (process / "cmdline").read_bytes().split(b"\0"):
             return False
         where = Path(os.readlink(process / "cwd"))  # noqa: PTH115 - of a process that may end meanwhile
     except PermissionError:

@@ -14,6 +14,7 @@ from agent.domain.trust import Runs
 from agent.errors import AgentctlError, Exit
 from agent.repository.git import Git
 from agent.repository.locks import Place
+from agent.repository.stamp import stamp
 
 # Settings of a repository that name a program, as git-config(1) and git-lfs-config(5) list them, but for those that no call of ours heeds.
 _STARTS = re.compile(
@@ -106,7 +107,7 @@ class Programs:
             self._place.common_dir / "config",
             *(self._place.top / origin for origin in origins if origin),
         }
-        return sorted((str(file), *_stamp(file)) for file in files)
+        return sorted((str(file), stamp(file)) for file in files)
 
     def _hooks(self, own: list[_Setting]) -> list[Runs]:
         """The hooks of the repository: files that git would start, each by its name and its bytes."""
@@ -125,11 +126,3 @@ class Programs:
 def _setting(scope: str, origin: str, text: str) -> _Setting:
     key, _, value = text.partition("\n")
     return _Setting(scope, origin.removeprefix("file:") if origin.startswith("file:") else "", key, value)
-
-
-def _stamp(file: Path) -> tuple[int, ...]:
-    try:
-        state = file.stat()
-    except OSError:
-        return ()
-    return state.st_mtime_ns, state.st_size, state.st_ino

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -14,13 +14,16 @@ from agent.beneath import Beneath
 from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
+from agent.repository.marks import Index
+from agent.repository.objects import Commit
 from agent.repository.programs import Programs
 from agent.repository.search import Hit, grep
 from agent.repository.status import Status, read_status
-from agent.repository.torn import Torn, refusal, torn_branch
+from agent.repository.torn import Torn, branch_in, refusal, torn_branch
 
 FOLDER = ".agent"
 _OTHER = "?"  # how ls-files marks what is not tracked: found by name, in folders that may have been links just then
+_ELSEWHERE = ".invalid"  # what the file HEAD says where refs are kept in tables (gitrepository-layout(5))
 
 
 class Entry(NamedTuple):  # and not a dataclass, as there are thousands
@@ -58,6 +61,7 @@ class Repo:
         self.git = Git(self.place, lambda: self.programs)
         self.programs = Programs(self.place, self.git)
         self.cleaned: set[tuple[str, str, str]] = set()  # path, id of its bytes, and of what the filters make of them
+        self._index = Index(self.git, git_dir)
 
     @property
     def private(self) -> Path:
@@ -77,9 +81,8 @@ class Repo:
 
     def look(self) -> Status:
         """As `status`, but with each untracked file that isn't ignored by itself, and none folded into its folder."""
-        told = self._status("--untracked-files=no")
-        out = self.git.run("ls-files", "-z", "--others", "--exclude-standard")
-        return replace(told, untracked=tuple(path for path in os.fsdecode(out).split("\0") if path and self.work.look(path)))
+        told = self._status("--untracked-files=all")
+        return replace(told, untracked=tuple(path for path in told.untracked if self.work.look(path)))
 
     def _status(self, untracked: str) -> Status:
         out = self.git.run("status", "--porcelain=v2", "--branch", "-z", untracked, "--ignore-submodules=dirty", "--no-renames")
@@ -106,26 +109,33 @@ class Repo:
 
     def resolve(self, revision: str) -> str | None:
         """The commit that `revision` names, or None."""
-        try:
-            out = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
-        except ValueError:  # a NUL in it
+        if "\0" in revision or "\n" in revision:
             return None
-        return out.decode().strip() or None
+        try:
+            found = self.git.objects.facts([f"{revision}^{{commit}}"])[0]
+        except GitError:
+            return None
+        return found and found.id
 
-    def tree_of(self, revision: str) -> str:
-        """The tree of a commit that is there."""
-        return self.git.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
-
-    def message(self, commit: str) -> str:
-        """The whole message of a commit that is there."""
-        return self.git.run("log", "-1", "--format=%B", commit).decode("utf-8", "replace")
+    def commit(self, name: str) -> Commit:
+        """The commit that `name` names, which is there. Raises GitError where it isn't."""
+        found = self.git.objects.commit(name)
+        if found is None:
+            raise GitError(("cat-file",), 1, f"fatal: {name} is no commit")
+        return found
 
     def on_branch(self) -> bool:
-        """Whether a branch holds what is committed, one without a commit yet included."""
-        if self.git.status("symbolic-ref", "--quiet", "HEAD") == 0:
-            return True
-        self._refuse_torn()
-        return False
+        """Whether a branch holds what is committed, one without a commit yet included. Raises AgentctlError as `head`."""
+        self.head()
+        return self.branch() is not None
+
+    def branch(self) -> str | None:
+        """The branch that is checked out, None where HEAD is detached."""
+        plain = branch_in(self.git_dir / "HEAD").removeprefix("refs/heads/")
+        if plain and plain != _ELSEWHERE:
+            return plain
+        out = self.git.run("symbolic-ref", "--quiet", "--short", "HEAD", ok=(0, 1))
+        return os.fsdecode(out).removesuffix("\n") or None
 
     def index_lock(self, patience: float) -> Path | None:
         """The lock of a git command that is at work on the index (or died there), if it is still held after `patience` seconds."""
@@ -165,8 +175,7 @@ class Repo:
 
     def hidden(self) -> frozenset[str]:
         """Tracked files whose changes git is told not to look at (assume-unchanged, skip-worktree), relative to `root`."""
-        lines = os.fsdecode(self.git.run("ls-files", "-v", "-z", "--", *self._spec(""))).split("\0")
-        return frozenset(line[2:].removeprefix(self.prefix) for line in lines if line and (line[0].islower() or line[0] == "S"))
+        return self._below(self._index.marks().hidden)
 
     def not_ours(self) -> list[str]:
         """Untracked and ignored paths (relative to the top), whole folders as one that ends in `/`."""
@@ -180,22 +189,11 @@ class Repo:
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """The contents of `ids` (object names or `REV:path`) in their order, None for what isn't there."""
-        if not ids:
-            return []
-        out = self.git.run("cat-file", "--batch", stdin=b"".join(os.fsencode(identity) + b"\n" for identity in ids))
-        found: list[bytes | None] = []
-        at = 0
-        for _ in ids:
-            end = out.index(b"\n", at)
-            words = out[at:end].split(b" ")
-            at = end + 1
-            if len(words) < 3 or words[-1] == b"missing":  # noqa: PLR2004 - "ID TYPE SIZE", see git-cat-file(1)
-                found.append(None)
-                continue
-            size = int(words[-1])
-            found.append(out[at : at + size])
-            at += size + 1
-        return found
+        return [found and found.data for found in self.git.objects.contents(ids)]
+
+    def there(self, ids: Sequence[str]) -> list[bool]:
+        """Which of `ids` (object names or `REV:path`) are there, in their order."""
+        return [found is not None for found in self.git.objects.facts(ids)]
 
     def files(self, under: str = "") -> list[str]:
         """Tracked and untracked files below `under` that git doesn't ignore, relative to `root`; submodules left out."""
@@ -206,9 +204,10 @@ class Repo:
 
     def gitlinks(self) -> frozenset[str]:
         """The paths of submodules, relative to `root`."""
-        out = self.git.run("ls-files", "-z", "--stage", "--", *self._spec(""))
-        lines = (line for line in os.fsdecode(out).split("\0") if line.startswith("160000 "))
-        return frozenset(line.partition("\t")[2].removeprefix(self.prefix) for line in lines)
+        return self._below(self._index.marks().links)
+
+    def _below(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(path.removeprefix(self.prefix) for path in paths if path.startswith(self.prefix))
 
     def lately(self, commits: int) -> list[str]:
         """Paths that the last `commits` touched, relative to `root`, the latest first; without those of `.agent/`."""

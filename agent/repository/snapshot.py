@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from agent.repository.git import GitError
@@ -22,25 +23,63 @@ _FOLDER = "040000"  # the mode of a tree in a tree
 _WORDS = 1000  # paths that a command line surely holds
 
 
-def tree_of_work(repo: Repo, ground: str, new: Iterable[str], without: Iterable[str] = ()) -> str:
-    """The tree that the work tree makes of commit `ground`: its tracked files as they are now, plus the `new` paths.
+class Trees:
+    """The trees that the work tree of `repo` makes, one after another: as long as nothing has changed, git only looks at sizes and times.
 
-    Paths are relative to the top. Those in `without` are as in `ground`, and so are those that no handle reaches as a file or link; what is
-    staged counts for nothing. A new path that isn't there, or that leads through a link, is left out.
+    Close it at the end: what git has seen is in a file of this process.
     """
-    with own_index(repo) as own:
-        repo.git.run("read-tree", "--reset", ground, env=own)
-        repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._seen = repo.private / f"work-{os.getpid()}-seen.index"
+        self._asked: object = None
+        self._tree = ""
+
+    def tree(self, ground: str, new: Iterable[str], without: Iterable[str] = ()) -> str:
+        """The tree that the work tree makes of commit `ground`: its tracked files as they are now, plus the `new` paths.
+
+        Paths are relative to the top. Those in `without` are as in `ground`, and so are those that no handle reaches as a file or link; what is
+        staged counts for nothing. A new path that isn't there, or that leads through a link, is left out.
+        """
+        repo = self._repo
         there = [path for path in new if repo.work.look(path)]
-        if there:
-            repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(there), env=own, ok=(0, 1))
-        wrong = misread(repo, ground, own)
-        same = {*without, *(path for path, real in wrong.items() if real is None)}
-        right = {path: real for path, real in wrong.items() if real and path not in same}
-        if right or same:
-            lines = index_lines([*right, *same], {**right, **entries_of(repo, ground, list(same))})
-            repo.git.run("update-index", "-z", "--index-info", stdin=lines, env=own)
-        return repo.git.run("write-tree", env=own).decode().strip()
+        asked = ground, there, list(without)
+        if asked != self._asked or not self._as_seen():
+            self._asked = None
+            with own_index(repo) as own:
+                self._tree = _work_in(repo, own, *asked)
+                Path(own["GIT_INDEX_FILE"]).replace(self._seen)
+            self._asked = asked
+        return self._tree
+
+    def _as_seen(self) -> bool:
+        own = {"GIT_INDEX_FILE": str(self._seen)}
+        return self._repo.git.status("diff-files", "--quiet", "--ignore-submodules=dirty", env=own) == 0
+
+    def close(self) -> None:
+        """Nothing is remembered any more."""
+        self._asked = None
+        self._seen.unlink(missing_ok=True)
+
+
+def _work_in(repo: Repo, own: Mapping[str, str], ground: str, there: Sequence[str], without: Sequence[str]) -> str:
+    repo.git.run("read-tree", "--reset", ground, env=own)
+    repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
+    if there:
+        repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(there), env=own, ok=(0, 1))
+    wrong = misread(repo, ground, own)
+    same = {*without, *(path for path, real in wrong.items() if real is None)}
+    right = {path: real for path, real in wrong.items() if real and path not in same}
+    if right or same:
+        lines = index_lines([*right, *same], {**right, **entries_of(repo, ground, list(same))})
+        repo.git.run("update-index", "-z", "--index-info", stdin=lines, env=own)
+    return repo.git.run("write-tree", env=own).decode().strip()
+
+
+def tree_of_work(repo: Repo, ground: str, new: Iterable[str]) -> str:
+    """One such tree."""
+    with contextlib.closing(Trees(repo)) as trees:
+        return trees.tree(ground, new)
 
 
 def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Status:
-    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`."""
+    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`; `moved` are submodules that stand elsewhere."""
 
     head: str | None
     branch: str | None
@@ -16,13 +16,14 @@ class Status:
     modified: tuple[str, ...] = ()
     unmerged: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
 
 
 def read_status(lines: Sequence[str]) -> Status:
     """The status in the NUL-ended fields of `git status --porcelain=v2 --branch -z`."""
     head: str | None = None
     branch: str | None = None
-    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": []}
+    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": [], "moved": []}
     for line in lines:
         if line.startswith("# branch.oid ") and not line.endswith("(initial)"):
             head = line.removeprefix("# branch.oid ")
@@ -32,8 +33,8 @@ def read_status(lines: Sequence[str]) -> Status:
             _, states, module, _, _, _, _, _, path = line.split(" ", 8)
             if states[0] != ".":
                 found["staged"].append(path)
-            if states[1] != "." and module == "N...":  # what goes on inside a submodule is not the step's
-                found["modified"].append(path)
+            if states[1] != ".":  # what goes on inside a submodule is not the step's
+                found["modified" if module == "N..." else "moved"].append(path)
         elif line.startswith("u "):
             found["unmerged"].append(line.split(" ", 10)[10])
         elif line.startswith("? "):

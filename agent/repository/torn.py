@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ def torn_branch(git: Git, git_dir: Path, common_dir: Path) -> Torn | None:
 
 def branch_in(head: Path) -> str:
     """The branch that the file names; `git symbolic-ref` won't say it of a torn one."""
-    kind, _, ref = head.read_text("utf-8", "replace").strip().partition(" ")
+    kind, _, ref = os.fsdecode(head.read_bytes()).strip().partition(" ")
     return ref if kind == "ref:" else ""
 
 

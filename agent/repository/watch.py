@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from agent.repository.repo import Repo
+from agent.repository.stamp import stamp
 
 _Stamp = tuple[tuple[int, int, int] | None, ...]
 
@@ -21,10 +21,10 @@ class Watch:
 
     def moved(self) -> bool:
         """Whether HEAD isn't `commit` any more, by whatever: a commit, a pull, a reset, another branch."""
-        stamp = tuple(map(_state, self._places()))
-        if stamp == self._stamp:
+        now = tuple(map(stamp, self._places()))
+        if now == self._stamp:
             return False
-        self._stamp = stamp
+        self._stamp = now
         return self._repo.head() != self._commit
 
     def _places(self) -> Iterator[Path]:
@@ -43,11 +43,3 @@ def _branch(head: Path) -> str:
         return head.read_text("utf-8", "surrogateescape").removeprefix("ref: ").strip()
     except OSError:
         return "HEAD"
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - of every path the same
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -17,6 +17,10 @@ from tests.project import Project
 from tests.shells import bare_shell
 
 
+def _nothing() -> None:
+    """For when checks ran."""
+
+
 @pytest.fixture(params=["", "web", "apps/web", "apps/many/deep/web"])
 def repo(request: pytest.FixtureRequest, project: Project) -> Repo:
     prefix = str(request.param)
@@ -55,8 +59,12 @@ def test_a_change_in_the_lists_own_folder_does_not(repo: Repo, project: Project)
 def test_a_check_that_was_never_run_is_not_called_red_and_is_asked_the_next_time(project: Project) -> None:
     repo = discover(project.root)
     commands = ("sleep 30", "true", "false")
-    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 0.3, ignore)) == {"sleep 30": False}
-    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 20, ignore)) == {"sleep 30": False, "true": True, "false": False}
+    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 0.3, ignore, _nothing)) == {"sleep 30": False}
+    assert _said(checks_before(repo, "HEAD", commands, bare_shell(repo.root), 20, ignore, _nothing)) == {
+        "sleep 30": False,
+        "true": True,
+        "false": False,
+    }
 
 
 def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is_asked_again(project: Project) -> None:
@@ -64,16 +72,16 @@ def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is
     project.write("test_a.py", "def test_a(): pass\ndef test_b(): assert False\n")
     project.commit("Tests")
     command = f"{shlex.quote(sys.executable)} -m pytest -v -p no:cacheprovider"
-    first = checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, ignore)
+    first = checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, ignore, _nothing)
     assert first[command].tally == Tally(Counts("pytest", passed=1, failed=1), ("test_a.py::test_a",), ("test_a.py::test_b",))
     heard: list[Event] = []
-    assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append) == first
+    assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append, _nothing) == first
     assert heard == []
     (kept,) = (repo.private / "cache").glob("checks-*.json")
     text = kept.read_text()
     for damaged in (text[:-5], "[]", "{}", text.replace('"passed"', '"went"'), text.replace('"tally"', '"old"'), '{"x": {"y": true}}'):
         kept.write_text(damaged)
-        assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append) == first
+        assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append, _nothing) == first
         assert heard, damaged
         heard.clear()
 

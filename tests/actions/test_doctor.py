@@ -581,7 +581,7 @@ def test_a_glance_takes_two_git_calls_however_many_steps_there_are(work: Work, t
     scene = open_scene(work.repo)
     monkeypatch.setenv("GIT_TRACE2_EVENT", str(tmp_path / "trace"))
     mismatches(scene)
-    assert (tmp_path / "trace").read_text("utf-8").count('"event":"start"') == 2
+    assert (tmp_path / "trace").read_text("utf-8").count('"event":"start"') <= 2
 
 
 def test_fixes_are_taken_one_by_one_and_a_failing_one_keeps_no_other() -> None:

@@ -74,7 +74,7 @@ def test_a_panic_of_the_binding_means_an_estimate(monkeypatch: pytest.MonkeyPatc
         raise PanicException(text)
 
     monkeypatch.setattr(tokens, "_encoder", lambda: panics)
-    assert tokens.count("x" * 40) == 10
+    assert tokens.count("ü" * 40) == 20
 
 
 @pytest.mark.parametrize("text", ["^" * 1_000_000, "a" * 3_000_000, "a" * 200_000, "^" * 200_000, " " * 200_000, "\n" * 200_000])
@@ -83,6 +83,46 @@ def test_a_million_equal_characters_take_no_time(text: str) -> None:
     began = time.process_time()
     assert tokens.count(text) > 0
     assert time.process_time() - began < 1.0
+
+
+_WORDS = st.sampled_from(
+    [
+        "'s",
+        "'LL",
+        "don't",
+        "  ",
+        "\r\n",
+        "\n\n",
+        "\t",
+        "123",
+        "12345",
+        " if",
+        "x_1",
+        "...",
+        "=" * 150,
+        "Zz" * 40,
+        "\x1c",
+        "\x0b",
+        "—",
+        "…",
+        " “",
+        "→",
+        "a",
+    ]
+)
+
+
+@given(st.lists(st.one_of(_WORDS, st.text(max_size=5), st.text("aS'tL 0\n\r\t.-", max_size=9))).map("".join))
+def test_looking_words_up_gives_tiktokens_own_count(text: str) -> None:
+    vocabulary, encode = tokens._vocabulary(), tokens._encoder()
+    assert vocabulary
+    assert encode
+    assert vocabulary.count(text) in (None, len(encode(text)))
+
+
+def test_a_letter_of_a_session_needs_no_encoder(tmp_path: Path) -> None:
+    code = "import pathlib; print(count(pathlib.Path('templates/system.md').read_text()) > 300, 'tiktoken' in sys.modules)"
+    assert run(f"os.chdir({str(ROOT)!r});{code}", tmp_path) == "True False"
 
 
 def test_code_is_counted_and_not_estimated() -> None:

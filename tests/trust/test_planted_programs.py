@@ -141,7 +141,7 @@ def test_nor_does_any_call_of_git_below_them(trap: tuple[Project, Path]) -> None
     tree = snapshot.tree_of_work(repo, head, ["new"])
     kept = snapshot.keep(repo, f"{snapshot.WIP}x", tree, [head], "kept")
     added_lines(repo, head, kept), changes_between(repo, head, kept)
-    other = snapshot.keep(repo, f"{snapshot.WIP}y", repo.tree_of("HEAD"), [head], "other")
+    other = snapshot.keep(repo, f"{snapshot.WIP}y", repo.commit("HEAD").tree, [head], "other")
     snapshot.merged(repo, kept, other)
     without(repo, kept, tree)
     write_out(repo, head, ["calc.py", "check.sh"])

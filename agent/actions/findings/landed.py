@@ -86,12 +86,8 @@ def _id(text: str) -> str:
 
 def _at(repo: Repo, head: str, paths: Sequence[str]) -> dict[str, str]:
     """The ids of what `paths` hold at `head`; those that aren't there are left out."""
-    asked = [path for path in paths if "\n" not in path]
-    if not asked:
-        return {}
-    feed = b"".join(os.fsencode(f"{head}:{path}") + b"\n" for path in asked)
-    lines = repo.git.run("cat-file", "--batch-check=%(objectname)", stdin=feed).split(b"\n")
-    return {path: line.decode() for path, line in zip(asked, lines, strict=False) if not line.endswith(b" missing")}
+    found = repo.git.objects.facts([f"{head}:{path}" for path in paths])
+    return {path: one.id for path, one in zip(paths, found, strict=True) if one}
 
 
 def mismatches(scene: Scene) -> list[str]:

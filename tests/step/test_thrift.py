@@ -1,0 +1,25 @@
+"""How little a step starts: git processes are most of what agentctl itself takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.project import Project, edit, finish, reply
+
+_MOST = 38
+
+
+def _started(trace: Path) -> list[str]:
+    events = [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
+    return [" ".join(event["argv"]) for event in events if event["event"] == "start"]
+
+
+def test_a_step_of_one_call_starts_few_git_processes(project: Project, tmp_path: Path) -> None:
+    project.items("Make add() add", "Make sub() subtract")
+    project.record({"*": [[reply(edit("calc.py", "a - b", "a + b"), finish())]]})
+    assert project.process("doctor").code == 0
+    ran = project.process("step", env={"GIT_TRACE2_EVENT": str(tmp_path / "trace")})
+    assert ran.code == 0, ran.err
+    started = _started(tmp_path / "trace")
+    assert len(started) <= _MOST, "\n".join(started)
