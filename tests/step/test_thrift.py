@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.project import Project, edit, finish, reply
 
-_MOST = 38
+_MOST = 42
 
 
 def _started(trace: Path) -> list[str]:
