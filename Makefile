@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint docs bench kill-test kill-sweep disk-test ledger-test endurance clean
+.PHONY: demo test lint docs bench kill-test kill-sweep disk-test ledger-test endurance fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/agentctl demo
@@ -44,6 +44,11 @@ disk-test: $(INSTALLED)
 # Ends agentctl by SIGKILL N times while a model server on loopback counts its calls.
 ledger-test: $(INSTALLED)
 	$(BIN)/python -m tests.kill.ledger $(N)
+
+# Gives every parser and every tool FUZZ inputs that nobody foresaw; what failed is printed, and made small where SHRINK=1 is set.
+FUZZ ?= 2000
+fuzz: $(INSTALLED)
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest -n auto tests/fuzz $(ARGS)
 
 # Takes STEPS steps on one repository with faults and kills, without waiting for the clock.
 STEPS ?= 3744

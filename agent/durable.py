@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def alone(path: Path) -> Iterator[None]:
 def abandoned(temporary: Path) -> bool:
     """Whether a temporary file of `write_whole` was left by a process that is gone."""
     pid = temporary.name.removesuffix(TEMPORARY).rpartition(".")[2]
-    if not temporary.name.endswith(TEMPORARY) or not pid.isdigit():
+    if not temporary.name.endswith(TEMPORARY) or not re.fullmatch("[0-9]{1,9}", pid):
         return False
     try:
         os.kill(int(pid), 0)

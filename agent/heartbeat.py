@@ -43,7 +43,7 @@ def read_heartbeat(folder: Path) -> Pulse | None:
     """What the process at work in `folder` last told, or one that died there; None where there is nothing to read."""
     try:
         return parse_pulse((folder / _NAME).read_text("utf-8"))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return None
 
 

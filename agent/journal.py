@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from agent.domain.progress import UNBEGUN, Progress, progress_from
+from agent.domain.progress import UNBEGUN, Progress
+from agent.domain.shape import parsed, shaped
 from agent.domain.usage import Usage
 from agent.durable import sync_folder, write_whole
 from agent.errors import AgentctlError
@@ -64,10 +64,10 @@ class Journal:
     def read(self) -> Entry | None:
         """The step that was under way, or None. Raises AgentctlError where the file is broken."""
         try:
-            return _entry(json.loads(self._path.read_text("utf-8")))
+            return shaped(Entry, parsed(self._path.read_bytes()))
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except ValueError:
             raise AgentctlError(f"{self._path} can't be read", f"look at git status, then: rm {self._path}") from None
 
     def written(self) -> float:
@@ -86,21 +86,6 @@ class Journal:
         self._path.unlink(missing_ok=True)
         if self._path.parent.is_dir():
             sync_folder(self._path.parent)
-
-
-def _entry(stored: dict[str, Any]) -> Entry:
-    lists = {name: tuple(stored[name]) for name in ("untracked", "made", "theirs", "staged")}
-    read = {
-        "originals": {path: tuple(kept) if kept else None for path, kept in stored["originals"].items()},
-        "landing": stored["landing"] and _landing(stored["landing"]),
-        "progress": progress_from(stored["progress"]),
-        "carried": {str(step): Usage(**usage) for step, usage in stored["carried"].items()},
-    }
-    return Entry(**{**stored, **lists, **read})
-
-
-def _landing(stored: dict[str, Any]) -> Landing:
-    return Landing(**{**stored, "files": tuple((path, text) for path, text in stored["files"])})
 
 
 def with_original(entry: Entry, path: str, kept: tuple[str, int] | None) -> Entry:

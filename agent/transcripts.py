@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from agent.domain.config import Config
 from agent.domain.names import StepId
+from agent.domain.shape import parsed
 from agent.errors import AgentctlError
 from agent.model.protocol import Model
 from agent.model.transcribed import TranscribedModel
@@ -182,7 +183,7 @@ def _lines(data: bytes) -> list[Line]:
     found: list[Line] = []
     for line in data.splitlines():
         try:
-            told = json.loads(line)
+            told = parsed(line)
         except ValueError:
             continue
         if isinstance(told, dict):

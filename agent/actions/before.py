@@ -9,13 +9,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from agent.domain.events import CheckEnded, Event, Listener
+from agent.domain.shape import parsed, shaped
 from agent.durable import write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
-from agent.gate.formats.protocol import Counts, Tally
 from agent.gate.protocol import Baseline, CheckResult
 from agent.repository.objects import entries
 from agent.repository.repo import FOLDER, Repo
@@ -77,15 +76,9 @@ def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:
 def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
     """What is kept; nothing where it is damaged or of another shape."""
     try:
-        stored = json.loads(_cache(repo).read_bytes())
-        return {str(tree): {str(command): _baseline(**one) for command, one in said.items()} for tree, said in stored.items()}
-    except (OSError, ValueError, AttributeError, TypeError, KeyError):
+        return shaped(dict[str, dict[str, Baseline]], parsed(_cache(repo).read_bytes()))
+    except (OSError, ValueError):
         return {}
-
-
-def _baseline(*, ok: bool, tally: Mapping[str, Any]) -> Baseline:
-    counts = Counts(**tally["counts"]) if tally["counts"] else None
-    return Baseline(ok is True, Tally(counts, tuple(map(str, tally["passed"])), tuple(map(str, tally["failed"]))))
 
 
 def _cache(repo: Repo) -> Path:

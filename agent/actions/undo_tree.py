@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from agent.domain.change import Change
+from agent.domain.shape import parsed, shaped
 from agent.durable import sync_folder, write_whole
 from agent.errors import AgentctlError
 from agent.repository import snapshot
@@ -59,10 +61,18 @@ def begun(repo: Repo) -> float:
         return 0.0
 
 
+def _told(repo: Repo) -> tuple[str, str]:
+    """The commit that the undo began on, and its tree. Raises AgentctlError where the record can't be read."""
+    try:
+        told = shaped(dict[str, str], parsed(_record(repo).read_bytes()))
+        return told["head"], told["tree"]
+    except (ValueError, KeyError):
+        raise AgentctlError(f"{_record(repo)} can't be read", f"look at git status, then: rm {shlex.quote(str(_record(repo)))}") from None
+
+
 def pick_up_undo(repo: Repo) -> str:
     """End an undo that was under way when its agentctl died: it stands where its commit is there, else the files are as before it. In a sentence."""
-    told = json.loads(_record(repo).read_bytes())
-    head, tree = str(told["head"]), str(told["tree"])
+    head, tree = _told(repo)
     if repo.head() == head:
         changes = changes_between(repo, head, tree)
         kept = _keep_strange(repo, head, tree, changes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import yaml
 from markdown_it import MarkdownIt
 
-from agent.domain.frontmatter import BadFileError, Head, read_mapping, refuse_conflict, split
+from agent.domain.frontmatter import BadFileError, Head, broken, compose, refuse_conflict, split
 from agent.domain.todo import LONGEST_TITLE, NewItem, tidy_title, title_and_text, title_key
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(?P<box>[ xX]?)\](?:[ \t]+|$))?")
@@ -124,10 +124,9 @@ def _yaml_entries(text: str, name: str) -> Iterator[_Found]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     refuse_conflict(text, name)
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        read_mapping(text, name)  # fails at the same place, and names it with the mend
-        raise
+        root = compose(text)
+    except yaml.YAMLError as error:
+        raise broken(error, text, name) from None
     if root is None:
         return
     if not isinstance(root, yaml.SequenceNode):

@@ -109,7 +109,7 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
     return Config(
         model=head.text("model") or "",
         checks=tuple(check for check in head.texts("checks") if check.strip()),
-        brief_tokens=int(_positive(head, "brief_tokens", Config.brief_tokens)),
+        brief_tokens=_whole(head, "brief_tokens", Config.brief_tokens),
         limits=_limits(section),
         alert=_alert(head.section("alert")),
         prices={name: _price(prices, name) for name in prices.nodes},
@@ -134,9 +134,9 @@ def _sandbox(head: Head) -> SandboxSettings:
         read=section.texts("read"),
         write=section.texts("write"),
         env=section.texts("env"),
-        processes=int(_positive(section, "processes", default.processes)),
-        file_bytes=int(_positive(section, "file_bytes", default.file_bytes)),
-        memory_bytes=int(_positive(section, "memory_bytes", default.memory_bytes)),
+        processes=_whole(section, "processes", default.processes),
+        file_bytes=_whole(section, "file_bytes", default.file_bytes),
+        memory_bytes=_whole(section, "memory_bytes", default.memory_bytes),
     )
 
 
@@ -163,7 +163,7 @@ def _transcripts(head: Head) -> dict[str, Any]:
 def _limits(section: Head) -> Limits:
     default = Limits()
     values = {one.name: _positive(section, one.name, getattr(default, one.name)) for one in fields(Limits)}
-    whole = {name: int(values[name]) for name in ("calls", "attempts", "lines", "file_bytes")}
+    whole = {name: _whole(section, name, getattr(default, name)) for name in ("calls", "attempts", "lines", "file_bytes")}
     return Limits(**{**values, **whole})  # type: ignore[arg-type]  # the whole numbers are
 
 
@@ -201,6 +201,13 @@ def _positive(head: Head, key: str, default: float) -> float:
     if not 0 < number < math.inf:
         raise head.bad(key, f"{key} wants a number above 0", f"write {key}: {10 if math.isinf(default) else default:g}, or leave the line out")
     return number
+
+
+def _whole(head: Head, key: str, default: int) -> int:
+    number = _positive(head, key, default)
+    if number != int(number):
+        raise head.bad(key, f"{key} wants a whole number", f"write {key}: {max(1, int(number))}")
+    return int(number)
 
 
 def _refuse_unknown(head: Head, known: tuple[str, ...]) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import yaml
 
+from agent.domain.shape import LARGEST
+from agent.domain.text import one_line
 from agent.errors import AgentctlError
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SHOWN = 300  # columns of what a message quotes
+_DEEPEST = 60  # nodes in each other
+_MOST = 100_000  # nodes of a file whose aliases are written out
 _CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
 
 
@@ -18,7 +24,7 @@ class BadFileError(AgentctlError):
     """A file of `.agent/` that cannot be read as it stands: names file and line, and the mend."""
 
     def __init__(self, path: str, line: int, problem: str, mend: str) -> None:
-        super().__init__(f"{path}:{line}: {problem}", mend)
+        super().__init__(f"{one_line(path, _SHOWN)}:{line}: {one_line(problem, _SHOWN)}", mend)
         self.path = path
         self.line = line
 
@@ -57,9 +63,12 @@ class Head:
         if text is None:
             return None
         try:
-            return float(text)
+            number = float(text)
         except ValueError:
-            raise self.bad(key, f"{key} wants a number, not {text!r}", f"write {key}: 10") from None
+            number = math.nan
+        if not -LARGEST < number < LARGEST:
+            raise self.bad(key, f"{key} wants a number, not {text!r}", f"write {key}: 10")
+        return number
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The list of scalars at `key`, as they are written; a single one counts as a list of one."""
@@ -109,18 +118,54 @@ def read_mapping(text: str, path: str, offset: int = 0) -> Head:
     """The YAML mapping that `text` is. Raises BadFileError for broken YAML, a duplicate key, or another shape."""
     refuse_conflict(text, path, offset)
     try:
-        node = yaml.compose(text, Loader=_LOADER)
-    except yaml.MarkedYAMLError as error:
-        raise _broken(error, text, path, offset) from None
+        node = compose(text)
     except yaml.YAMLError as error:
-        raise BadFileError(
-            path, 1 + offset, f"this is not YAML: {str(error).splitlines()[0]}", "remove the character, or write it as an escape"
-        ) from None
+        raise broken(error, text, path, offset) from None
     if node is None or _scalar_or_none(node) is None:
         return Head(path, offset, {})
     if not isinstance(node, yaml.MappingNode):
         raise BadFileError(path, 1 + offset, "this wants `key: value` lines", "write one key and its value on each line")
     return Head(path, offset, _entries(node, path, offset))
+
+
+def compose(text: str, loader: type[yaml.SafeLoader] = _LOADER) -> yaml.Node | None:
+    """The YAML nodes of `text`, which share what an alias repeats; None where it holds none. Raises yaml.YAMLError, for deep nesting and circles too."""
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=loader)
+    except RecursionError:
+        raise _too_deep(None) from None
+    _measure(node)
+    return node
+
+
+def _measure(root: yaml.Node | None) -> None:
+    """Raise where nodes lie deeper in each other than anybody writes, in themselves say, or come to too many where aliases are written out."""
+    sizes: dict[int, int] = {}
+    path: dict[int, None] = {}
+    waiting: list[tuple[yaml.Node, bool]] = [(root, False)] if root else []
+    while waiting:
+        node, entered = waiting.pop()
+        inner = _inner(node)
+        if entered:
+            path.popitem()
+            sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inner)
+        elif id(node) not in sizes:
+            if id(node) in path or len(path) == _DEEPEST:
+                raise _too_deep(node.start_mark)
+            path[id(node)] = None
+            waiting += [(node, True), *((one, False) for one in inner)]
+    if root and sizes[id(root)] > max(_MOST, 10 * len(sizes)):
+        raise yaml.MarkedYAMLError(problem="its aliases repeat too much", problem_mark=root.start_mark)
+
+
+def _inner(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [one for pair in node.value for one in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _too_deep(mark: yaml.Mark | None) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=mark)
 
 
 def refuse_conflict(text: str, path: str, offset: int = 0) -> None:
@@ -155,7 +200,10 @@ def _scalar_or_none(node: yaml.Node) -> str | None:
     return _scalar(node) if isinstance(node, yaml.ScalarNode) else "other"
 
 
-def _broken(error: yaml.MarkedYAMLError, text: str, path: str, offset: int) -> BadFileError:
+def broken(error: yaml.YAMLError, text: str, path: str, offset: int = 0) -> BadFileError:
+    """What `error` says of `text`, which begins below `offset` lines of the file at `path`."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return BadFileError(path, 1 + offset, f"this is not YAML: {str(error).splitlines()[0]}", "remove the character, or write it as an escape")
     mark = error.problem_mark or error.context_mark
     row = int(mark.line) if mark else 0
     lines = text.split("\n")

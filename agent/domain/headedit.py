@@ -10,7 +10,7 @@ import re
 
 import yaml
 
-from agent.domain.frontmatter import BadFileError, Document, Head, split
+from agent.domain.frontmatter import BadFileError, Document, Head, compose, split
 from agent.domain.todo import title_and_text
 
 _FENCE = re.compile(r"(?:---|\.\.\.)[ \t]*")
@@ -94,8 +94,7 @@ def _span(text: str, document: Document) -> tuple[int, int]:
 
 
 def _compose(head: str) -> yaml.Node | None:
-    node: yaml.Node | None = yaml.compose(head, Loader=yaml.SafeLoader)
-    return node
+    return compose(head, yaml.SafeLoader)
 
 
 def _entry(node: yaml.Node | None, key: str) -> tuple[yaml.Node, yaml.Node] | None:

@@ -16,8 +16,8 @@ _TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Earlier|Outcome|Model|Tokens|Cost)
 _STATEMENT = re.compile(
     rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)[ \t]*:.*$", re.MULTILINE | re.IGNORECASE
 )
-_TOKENS = re.compile(r"(\d+) in, (\d+) cached, (\d+) out")
-_COST = re.compile(r"(?:(\d+\.\d+)|unknown) USD")
+_TOKENS = re.compile(r"(\d{1,15}) in, (\d{1,15}) cached, (\d{1,15}) out")
+_COST = re.compile(r"(?:(\d{1,12}\.\d{1,12})|unknown) USD")
 _REVERT_LINE = re.compile(r"^\s*(?:This reverts commit .*|reversing\s+changes made to .*|Revert \".*\")$", re.MULTILINE)
 _SUBJECT = 72
 

@@ -142,12 +142,12 @@ def known_names(texts: Iterable[str]) -> Iterator[NoteName]:
 
 @cache
 def _is_day(day: str) -> bool:
-    """Whether these digits are a day: a person may give a file any name."""
+    """Whether these digits are a day: a person may give a file any name. Not of the last year of all, since later steps have to come after it."""
     try:
         date.fromisoformat(day)
     except ValueError:
         return False
-    return True
+    return day < "9999"
 
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}

@@ -104,8 +104,8 @@ def parse_note(text: str, path: str) -> Note:
     head = document.head
     return Note(
         title=title or "Untitled",
-        text=(rest[: mark.start()] if mark else rest).strip("\n"),
-        letter=rest[mark.end() :].strip("\n") if mark else "",
+        text=(rest[: mark.start()] if mark else rest).strip("\r\n"),
+        letter=rest[mark.end() :].strip("\r\n") if mark else "",
         spent=_read_spent(head.section("spent")) if "spent" in head.nodes else None,
         model=head.text("model") or "",
         checked=head.texts("checked"),
@@ -124,9 +124,12 @@ def _rounded(usage: Usage) -> Usage:
 
 
 def _read_spent(head: Head) -> Usage:
-    usd = head.number("usd")
-    tokens = [int(head.number(key) or 0) for key in ("input", "cached", "output")]
-    return Usage(usd if "usd" in head.nodes else 0.0, tokens[0], tokens[1], tokens[2], head.number("seconds") or 0)
+    numbers = {key: head.number(key) for key in ("usd", "input", "cached", "output", "seconds")}
+    for key, number in numbers.items():
+        if number is not None and number < 0:
+            raise head.bad(key, f"{key} wants a number of 0 or more", f"write {key}: 0")
+    tokens = [int(numbers[key] or 0) for key in ("input", "cached", "output")]
+    return Usage(numbers["usd"] if "usd" in head.nodes else 0.0, tokens[0], tokens[1], tokens[2], numbers["seconds"] or 0)
 
 
 def _read_earlier(head: Head) -> dict[StepId, Usage]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
+from agent.domain.shape import parsed, shaped
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage, summed
 
@@ -82,18 +82,6 @@ def scrubbed(progress: Progress, clean: Callable[[str], str]) -> Progress:
     )
 
 
-def progress_from(data: Mapping[str, Any]) -> Progress:
-    """A progress from its `asdict`. Raises KeyError or TypeError for anything else."""
-    return Progress(
-        calls=int(data["calls"]),
-        usage=Usage(**data["usage"]),
-        lessons=tuple(Remembered(**one) for one in data["lessons"]),
-        proposals=tuple(Proposed(**one) for one in data["proposals"]),
-        deeds=tuple(map(str, data["deeds"])),
-        said=str(data["said"]),
-    )
-
-
 def render_unfinished(unfinished: Unfinished) -> str:
     """The message of the commit that keeps the step's work: a subject, and all else as JSON."""
     return f"work in progress: {unfinished.step}\n\n{json.dumps(asdict(unfinished), indent=1)}\n"
@@ -102,16 +90,8 @@ def render_unfinished(unfinished: Unfinished) -> str:
 def parse_unfinished(message: str) -> Unfinished | None:
     """The inverse of `render_unfinished`; None for any other message."""
     try:
-        data = json.loads(message.partition("\n\n")[2])
-        return Unfinished(
-            step=str(data["step"]),
-            item=str(data["item"]),
-            progress=progress_from(data["progress"]),
-            made=tuple(map(str, data["made"])),
-            over={str(path): str(blob) for path, blob in data["over"].items()},
-            carried={str(step): Usage(**usage) for step, usage in data["carried"].items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return shaped(Unfinished, parsed(message.partition("\n\n")[2]))
+    except ValueError:
         return None
 
 

@@ -23,6 +23,10 @@ from agent.domain.events import (
     ToolEnded,
     Waiting,
 )
+from agent.domain.shape import MOMENT, parsed, shaped
+
+_AGES = 10.0**9
+"""Seconds; what takes longer is told as this, since no calendar holds more than some thousand years."""
 
 BETWEEN = 600.0
 """Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
@@ -61,7 +65,7 @@ def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:  # noqa: C901 - o
     """`pulse` after `event`, which happened at `now`. What an event says is safe to show."""
 
     def within(seconds: float) -> datetime:
-        return now + timedelta(seconds=seconds)
+        return now + timedelta(seconds=min(seconds, _AGES))
 
     own = replace(pulse, since=now, told=now, due=within(BETWEEN))
     match event:
@@ -103,23 +107,19 @@ def render_pulse(pulse: Pulse) -> str:
 
 
 def parse_pulse(text: str) -> Pulse:
-    """What `render_pulse` wrote. Raises ValueError, KeyError or TypeError for anything else."""
-    stored = json.loads(text)
-    called = stored["called"]
-    times = {"since": _when(stored["since"]), "due": _when(stored["due"]), "told": _when(stored["told"]), "called": _when(called) if called else None}
-    return Pulse(**{**stored, **times})
+    """What `render_pulse` wrote. Raises ValueError for anything else."""
+    pulse = shaped(Pulse, parsed(text))
+    if pulse.pid < 1:
+        raise ValueError("no process has that number")
+    return pulse
 
 
 def time_text(when: datetime) -> str:
     """RFC 3339, in UTC, to the second."""
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return when.astimezone(UTC).strftime(MOMENT)
 
 
 def _text(when: object) -> str:
     if not isinstance(when, datetime):
         raise TypeError(when)
     return time_text(when)
-
-
-def _when(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)

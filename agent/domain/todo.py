@@ -118,12 +118,12 @@ def _number(value: float | None) -> float | int | None:
 
 def title_and_text(body: str) -> tuple[str, str]:
     """The first line as a title (with or without its `#`), and the rest without the blank lines around it."""
-    stripped = body.strip("\n")
+    stripped = body.strip("\r\n")
     first, _, rest = stripped.partition("\n")
     title = first.strip()
     if title.startswith("# ") or title == "#":
         title = title[1:].strip()
-    return title, rest.strip("\n")
+    return title, rest.strip("\r\n")
 
 
 def tidy_title(title: str) -> str:

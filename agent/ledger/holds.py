@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent.domain.caps import Amount
+from agent.domain.shape import parsed, shaped
 from agent.durable import write_whole
 from agent.ledger.calls import Ledger
 
@@ -67,9 +68,10 @@ class Holds:
     def _load(self, name: str) -> Hold | None:
         """A hold as it was written; None where it has just gone, or isn't one."""
         try:
-            return Hold(**json.loads(self._path(name).read_bytes()))
-        except (FileNotFoundError, ValueError, TypeError):
+            hold = shaped(Hold, parsed(self._path(name).read_bytes()))
+        except (OSError, ValueError):
             return None
+        return hold if hold.name == name else None
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.domain.caps import Amount, Cap, caps_of
 from agent.domain.config import Limits
+from agent.domain.shape import parsed, shaped
 from agent.domain.usage import Usage
 from agent.durable import alone, write_whole
 from agent.errors import AgentctlError, Exit
@@ -124,8 +125,8 @@ class Purse:
 
     def _told_before(self) -> set[float]:
         try:
-            return {float(one) for one in json.loads(self._told.read_bytes())}
-        except (OSError, ValueError, TypeError):
+            return set(shaped(tuple[float, ...], parsed(self._told.read_bytes())))
+        except (OSError, ValueError):
             return set()
 
     def _caps(self) -> tuple[Cap, ...]:

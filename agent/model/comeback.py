@@ -15,12 +15,20 @@ _RESET = re.compile(r"(?P<who>x-|anthropic-)?ratelimit-(?:reset(?:-(?P<what>[\w-
 _EPOCH, _EPOCH_MS = 1e9, 1e12  # a larger number is no span but a moment, in seconds or milliseconds since 1970
 
 
+_LONGEST = 366 * 86_400.0
+
+
 def seconds_until(headers: Mapping[str, str], body: str, words: str, now: float) -> float | None:
-    """Seconds to wait, or None where nothing says so. `headers` have lower-case names, `now` is a Unix time.
+    """Seconds to wait, a year at most, or None where nothing says so. `headers` have lower-case names, `now` is a Unix time.
 
     In this order: `retry-after-ms`; `Retry-After` as seconds or as a date (RFC 9110, 10.2.3); the resets of those rate limits that
     are used up, the latest of them; Gemini's `retryDelay` in `body`; "try again in 1m2.5s" in `words`.
     """
+    told = _told(headers, body, words, now)
+    return None if told is None else min(told, _LONGEST)
+
+
+def _told(headers: Mapping[str, str], body: str, words: str, now: float) -> float | None:
     if (milliseconds := headers.get("retry-after-ms", "").strip()) and _NUMBER.fullmatch(milliseconds):
         return float(milliseconds) / 1000
     named = _moment(headers.get("retry-after", ""), now)

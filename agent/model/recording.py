@@ -12,13 +12,17 @@ from typing import NoReturn
 import yaml
 
 from agent.domain.chat import Reply, ToolCall
+from agent.domain.frontmatter import compose
 from agent.domain.price import Price
+from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage
 from agent.model.errors import Kind, ModelError, Reason
 from agent.model.protocol import Limits
 
 LIMITS = Limits(window=200_000, max_output=8_192)
 """What a recording holds that doesn't say."""
+
+_SHOWN = 300  # columns of a message
 
 ANY = "*"
 """The entry for items that have none of their own."""
@@ -57,7 +61,9 @@ def read_recording(path: Path, shown: str, price: Price | None = None) -> Record
 
 def unreadable(message: str) -> ModelError:
     """The error for whatever is wrong with a recording."""
-    return ModelError(message, "mend the file, or take another model: agentctl step --model NAME", kind=Kind.STOP, reason=Reason.RECORDING)
+    return ModelError(
+        one_line(message, _SHOWN), "mend the file, or take another model: agentctl step --model NAME", kind=Kind.STOP, reason=Reason.RECORDING
+    )
 
 
 class _Reader:
@@ -69,7 +75,7 @@ class _Reader:
 
     def recording(self, text: str) -> Recording:
         try:
-            root = yaml.compose(text, yaml.SafeLoader)
+            root = compose(text)
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
             raise unreadable(f"{self._shown}:{line}: no YAML: {error.problem or error.context}") from error

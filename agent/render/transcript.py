@@ -17,7 +17,13 @@ def transcript_text(said: Iterable[Mapping[str, Any]]) -> str:
 def _part(line: Mapping[str, Any]) -> str:
     who = {"message": line.get("role", ""), "reply": "model", "error": "error"}.get(str(line.get("kind")), str(line.get("kind")))
     text = plain(str(line.get("text", ""))).rstrip()
-    calls = [f"→ {plain(str(call.get('name')))} {plain(str(call.get('args')))}" for call in line.get("calls", []) if isinstance(call, Mapping)]
+    told = line.get("calls")
+    calls = [
+        f"→ {plain(str(call.get('name')))} {plain(str(call.get('args')))}"
+        for call in (told if isinstance(told, list) else ())
+        if isinstance(call, Mapping)
+    ]
     usage = line.get("usage")
-    spent = f" ({usage['input']:,} tokens in, {usage['output']:,} out)" if isinstance(usage, Mapping) and {"input", "output"} <= set(usage) else ""
+    tokens = [usage.get("input"), usage.get("output")] if isinstance(usage, Mapping) else [None]
+    spent = " ({:,} tokens in, {:,} out)".format(*tokens) if all(type(count) is int for count in tokens) else ""
     return "\n".join(part for part in (f"{heading(str(who))}  {plain(str(line.get('time', '')))}{spent}", text, *calls) if part)

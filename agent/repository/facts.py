@@ -20,6 +20,7 @@ from agent.repository.repo import FOLDER, Repo
 
 _VERSION = 3
 _WORTH_KEEPING = 100  # commits that were read; fewer are read again, which takes some milliseconds
+_LAST_MOMENT = 253_402_300_799  # the end of the year 9999, in seconds since 1970
 _T = TypeVar("_T")
 
 
@@ -81,6 +82,11 @@ def told_by(telling: Telling) -> Told:
     usd, *tokens = usage.split(",") if usage else ("",)
     money = float(usd) if usd else None
     return Told(StepId.known(telling.what), Outcome(outcome) if outcome else None, model, Usage(money, *map(int, tokens)) if usage else None)
+
+
+def seconds_of(when: str) -> int:
+    """Seconds since 1970 that git tells of a commit, whose date may be broken (told as ""), or of no year that a calendar has: the nearest that is one."""
+    return min(max(int(when or 0), 0), _LAST_MOMENT)
 
 
 def _words(told: Told) -> str:
@@ -185,4 +191,4 @@ def _fact(base: str, identity: str, author: str, when: str, message: str, files:
             if path and set(letters) == {letter}:  # a merge has one for each parent
                 paths.append(path.removeprefix(base))
     told = told_in(message) if "Agent-Step:" in message else ()
-    return Fact(int(when), identity, added, deleted, told, author, message.strip())
+    return Fact(seconds_of(when), identity, added, deleted, told, author, message.strip())

@@ -123,12 +123,19 @@ class Git:
         self._guard = guard
         self.objects = Objects(self._start, GitError)
 
-    def run(self, *args: str, stdin: bytes | BinaryIO = b"", env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> bytes:
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | BinaryIO = b"",
+        env: Mapping[str, str] | None = None,
+        ok: Sequence[int] = (0,),
+        timeout: float | None = None,
+    ) -> bytes:
         """What `git ARGS` prints, hardened: no hook, helper, merge driver, pager or signing program is started, filters only where trusted. Raises GitError.
 
-        An open file as `stdin` is read by git itself, from where its handle stands.
+        An open file as `stdin` is read by git itself, from where its handle stands. After `timeout` seconds it is ended, which raises GitError too.
         """
-        return self._execute(_HARDENED, args, stdin, self._around(args, env), ok)[1]
+        return self._execute(_HARDENED, args, stdin, self._around(args, env), ok, timeout)[1]
 
     def status(self, *args: str, env: Mapping[str, str] | None = None) -> int:
         """The exit code of `git ARGS`, hardened; for questions that git answers with 0 or 1. Raises GitError as `run` where a signal ended it."""
@@ -180,6 +187,8 @@ class Git:
         if status < 0 and timeout is None:
             clear_left_locks(self._place, began)
             raise GitError(args, status, f"fatal: {signal.Signals(-status).name} ended it (out of memory?)")
+        if status < 0 and ok is not None:
+            raise GitError(args, status, f"fatal: it took longer than {timeout:g} s")
         if ok is not None and status not in ok:
             raise GitError(args, status, str(said))
         return status, bytes(out), str(said)

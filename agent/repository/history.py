@@ -13,7 +13,7 @@ from operator import itemgetter
 from agent.domain.memory import Commit, History, Record
 from agent.domain.message import Told
 from agent.domain.names import NoteName, StepId, known_names
-from agent.repository.facts import Brought, Past, Taken, Telling, read_past, told_by
+from agent.repository.facts import Brought, Past, Taken, Telling, read_past, seconds_of, told_by
 from agent.repository.repo import Repo
 
 _MOST_SINCE = 200
@@ -119,7 +119,7 @@ def _since(repo: Repo, commit: str, origin: str) -> tuple[list[Commit], frozense
     commits = []
     for identity, author, when, message, files in zip(*(fields[n::5] for n in range(5)), strict=False):
         paths = tuple(line.removeprefix(repo.prefix) for line in files.strip("\n").split("\n") if line)
-        commits.append(Commit(identity, author, _utc(int(when)), message.strip(), paths))
+        commits.append(Commit(identity, author, _utc(seconds_of(when)), message.strip(), paths))
     if len(commits) < _MOST_SINCE:
         return commits, frozenset(one.id for one in commits)
     ids = repo.git.run("rev-list", "--no-merges", f"{origin}..{commit}", "--", *where)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.domain.brief import Brief, Part
 from agent.domain.chat import Reply, Request, ToolCall
-from agent.domain.events import ignore
+from agent.domain.events import Listener, ignore
 from agent.domain.price import Price
 from agent.domain.usage import NOTHING, Usage
 from agent.model.errors import Facts, Origin, error_for
@@ -55,7 +55,7 @@ class Talker(Closing):
         return replace(reply, usage=Usage(0.0, size, 0, 50, 0.0))
 
 
-def session(talker: Talker, desk: Desk, task: str = "# The task\n\nDo it.", calls: int = 60, usd: float = 100.0) -> Loop:
+def session(talker: Talker, desk: Desk, task: str = "# The task\n\nDo it.", calls: int = 60, usd: float = 100.0, listen: Listener = ignore) -> Loop:
     return Loop(
         talker,
         Brief((Part("system", "How to work.", 3), Part("item", task, count(task)))),
@@ -66,5 +66,5 @@ def session(talker: Talker, desk: Desk, task: str = "# The task\n\nDo it.", call
         before=lambda _doing: None,
         checkpoint=lambda _progress: True,
         noted=lambda _progress: None,
-        listen=ignore,
+        listen=listen,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 
 from agent.gate.weakened.protocol import Mark, Tests
@@ -20,9 +21,14 @@ _ASSERTS = re.compile(r"_?assert\w*|raises|warns|fail|expect\w*|deprecated_call"
 def read_python(text: str) -> Tests | None:
     """None where `text` is no Python: the checks will say so."""
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in strings, say, which are nobody's here
+            return _read(ast.parse(text), text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _read(tree: ast.Module, text: str) -> Tests:
     asserted: dict[str, list[str]] = {}
     for name, node in _with_owner(tree, ""):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

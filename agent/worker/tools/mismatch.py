@@ -14,6 +14,7 @@ _LINES_SHOWN = 12
 _LONGEST_LINE = 300
 _LINES_COMPARED = 20_000
 _WORDS = 2000
+_STEPS = 200_000_000  # of a search that begins anew at each character: some seconds
 _BY_CHANCE = 16
 _SIMILAR = 0.5
 
@@ -29,7 +30,10 @@ def applied(content: Text, old: str, new: str) -> bool:
 
 def _telling(old: str, new: str) -> bool:
     """Whether finding `new` says something: a few characters that have nothing of `old` stand anywhere by chance."""
-    return len(new.strip()) >= _BY_CHANCE or difflib.SequenceMatcher(None, old.strip(), new.strip()).ratio() >= _SIMILAR
+    if len(new.strip()) >= _BY_CHANCE:
+        return True
+    pair = difflib.SequenceMatcher(None, old.strip(), new.strip())
+    return pair.real_quick_ratio() >= _SIMILAR and pair.ratio() >= _SIMILAR
 
 
 def explain(content: Text, old: str) -> str:
@@ -48,7 +52,7 @@ def explain(content: Text, old: str) -> str:
 def _alike(text: str, old: str) -> list[tuple[int, int]]:
     """Where `old` stands in `text` but for blanks, tabs and line breaks."""
     words = old.split()
-    if not words or len(words) > _WORDS:
+    if not words or len(words) > _WORDS or len(words) * len(text) > _STEPS:
         return []
     return [match.span() for match in re.finditer(r"\s+".join(map(re.escape, words)), text)]
 

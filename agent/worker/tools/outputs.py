@@ -7,7 +7,7 @@ import re
 from agent.errors import AgentctlError
 from agent.worker.tools.base import Desk
 
-_NAME = re.compile(r"@output/(\d+)")
+_NAME = re.compile(r"@output/([0-9]{1,9})")
 _KEPT = 12  # outputs; each of at most some 1.3 MB
 
 

@@ -6,7 +6,8 @@ import re
 
 from agent.domain.text import cut_marks
 
-_COMMENT = r"[^\S\n]*(?:\#+|//+|/\*+|<!--|--|;+|\*|%+|\{/\*)?[^\S\n]*"
+# Blanks are matched in one place only, and never across lines: a megabyte of them takes no longer than its length.
+_COMMENT = r"[^\S\n]*(?:(?:\#+|//+|/\*+|<!--|--|;+|\*|%+|\{/\*)[^\S\n]*)?"
 _THING = r"(?:file|code|content|text|function|class|method|document|implementation|module|script|lines?|methods|functions|tests|imports|entries)"
 _ABSENT = rf"(?:the[ ])?(?:rest[ ]of[ ](?:the[ ]|this[ ])?{_THING}|(?:existing|remaining|unchanged|previous|original|other|more)[ ]{_THING})"
 _SURELY_ABSENT = rf"(?:the[ ])?(?:rest[ ]of[ ](?:the[ ]|this[ ])?{_THING}|(?:existing|remaining|unchanged)[ ](?:code|content|lines))"
@@ -15,7 +16,7 @@ _PLACEHOLDERS = (
     # an ellipsis, then words about text that isn't there
     rf"^{_COMMENT}[\[(<]*(?:\.\.\.|…)[^\n]{{0,40}}?\b(?:{_ABSENT}|unchanged|truncated|omitted|snip|same[ ]as[ ](?:before|above)|as[ ]before)\b[^\n]{{0,80}}$",
     # a comment or a bracket that says nothing else
-    rf"^(?!\s*\w){_COMMENT}[\[(<]*{_SURELY_ABSENT}{_STAYS}[\])>}}\s.…*/-]*$",
+    rf"^(?![^\S\n]*\w){_COMMENT}[\[(<]*{_SURELY_ABSENT}{_STAYS}(?:[\])>}}.…*/-]|[^\S\n])*$",
     r"^.{0,20}[\[(<](?:\.\.\.|…)?[ ]?(?:output[ ]|content[ ]|text[ ])?truncated[ ]?(?:\.\.\.|…)?[\])>]",
 )
 _PLACEHOLDER = re.compile("|".join(_PLACEHOLDERS), re.MULTILINE | re.IGNORECASE)

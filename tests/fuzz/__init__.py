@@ -1,0 +1,1 @@
+"""What strangers, models, crashes and editors may put where agentctl reads: thousands of inputs each, `make fuzz`."""
