@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.domain.names import Outcome, slug
 from agent.domain.reorder import Slot, reorder
-from agent.domain.text import plain
+from agent.domain.text import one_line, plain
 from agent.domain.todo import LONGEST_TITLE, Item, NewItem, State, tidy_title, title_key
 from agent.errors import AgentctlError
 
@@ -20,6 +20,7 @@ _ADD = "add"
 _OUTCOMES = {State.OPEN: Outcome.REOPENED, State.DONE: Outcome.DONE, State.DROPPED: Outcome.DROPPED}
 _UNDER_WAY = (State.OPEN, State.BLOCKED)
 _WIDEST = 40
+_SHOWN = 300  # columns of what a message quotes
 
 _HELP = """\
 # One line an item: its state, its id, its title. Save and close to apply; an empty text changes nothing.
@@ -64,7 +65,7 @@ class BadLineError(AgentctlError):
     """A line of an edited list that can't be read; `line` counts from 1."""
 
     def __init__(self, line: int, problem: str, mend: str) -> None:
-        super().__init__(f"line {line}: {problem}", mend)
+        super().__init__(f"line {line}: {one_line(problem, _SHOWN)}", mend)
         self.line = line
 
 

@@ -1,0 +1,89 @@
+"""Attempts to use the machine up: processes, files, the disk. Each is small here, so that it does no harm where it is not kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.domain.config import SandboxSettings
+from agent.worker.sandbox.protocol import Confines, Limits, Sandbox
+from agent.worker.shell import run_command
+from tests.escape.conftest import working
+from tests.escape.world import running, world_around
+from tests.project import Project, call, finish, reply
+
+MOST = 60
+WANTED = 200
+NOBODY = 65_534
+
+
+def bomb(word: str) -> str:
+    """Starts processes that stay, each told of by its number, until it may start no more or there are WANTED."""
+    return f"exec sh -c 'i=0; while [ $i -lt {WANTED} ]; do sleep {word} & i=$((i+1)); echo made $i; done; sleep {word}'"
+
+
+def made(output: str) -> int:
+    return max(map(int, re.findall(r"^made (\d+)$", output, re.MULTILINE)), default=0)
+
+
+def a_word() -> str:
+    return f"6{time.monotonic_ns() % 10**8}.5"
+
+
+def test_a_fork_bomb_leaves_nothing_and_is_cut_at_its_limit_but_for_root(furnished: Project, sandbox: Sandbox) -> None:
+    word = a_word()
+    with world_around(furnished, SandboxSettings(kind=sandbox.name, processes=MOST)) as world:
+        count = made(world.run(bomb(word), timeout=6))
+    assert running(word) == []
+    if os.geteuid() != 0:
+        assert 0 < count < MOST
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the test above says it already")
+def test_a_fork_bomb_of_who_is_not_root_is_cut_at_its_limit() -> None:
+    """As another user, whom the kernel counts: a process that has given root up starts the command."""
+    sandbox, word = working("bubblewrap"), a_word()
+    with tempfile.TemporaryDirectory() as folder:
+        tree, scratch, told = Path(folder, "tree"), Path(folder, "scratch"), Path(folder, "told")
+        for path in (tree, scratch / "home", scratch / "tmp"):
+            path.mkdir(parents=True)
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o777)
+        confines = Confines(tree, (), (), (), (), (), Path("/home/nobody"), scratch, limits=Limits(processes=MOST))
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgroups([])
+                os.setresgid(NOBODY, NOBODY, NOBODY)
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+                told.write_text(run_command(bomb(word), cwd=tree, env={"PATH": "/usr/bin:/bin"}, timeout=6, inside=(sandbox, confines)).output)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        output = told.read_text() if told.exists() else "it gave no word"
+    assert running(word) == []
+    if "made 1\n" not in output:
+        pytest.skip(f"another user can't start a sandbox here: {output[:200]}")
+    assert made(output) < MOST
+
+
+def test_what_filled_the_disk_is_gone_when_its_step_has_failed(furnished: Project, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In files of the largest size that is allowed, in the tree and in the folder for temporary files."""
+    monkeypatch.setenv("AGENTCTL_SANDBOX", sandbox.name)
+    furnished.write(".agent/config.yaml", "checks: [sh check.sh]\nsandbox: {file_bytes: 200000}\nlimits: {attempts: 1, calls: 4}\n")
+    furnished.commit("A small disk")
+    [item] = furnished.items("First")
+    fill = "for n in 1 2 3 4; do head -c 900000 /dev/zero > fill$n; head -c 900000 /dev/zero > $TMPDIR/fill$n; done; ls -l . $TMPDIR; true"
+    furnished.record({item: [[reply(call("run", command=fill), finish())]]})
+    before = sorted(path.name for path in furnished.root.iterdir())
+    ran = furnished.agentctl("step")
+    assert ran.code == 5, ran
+    assert "did not land" in ran.out
+    assert sorted(path.name for path in furnished.root.iterdir()) == before
+    kept = sum(path.stat().st_size for path in (furnished.root / ".git").rglob("*") if path.is_file())
+    assert kept < 900_000
