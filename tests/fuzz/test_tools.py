@@ -185,7 +185,7 @@ def bench(project: Project, tmp_path: Path) -> Iterator[Bench]:
     os.mkfifo(root / "fifo")
     repo = discover(root)
     with open_shells(repo, SandboxSettings(kind="auto")) as shells:
-        yield Bench(base, Desk(Workspace(root, repo, lambda _path: None), shells.work), seen(base))
+        yield Bench(base, Desk(Workspace(repo.work, repo, lambda _path: None), shells.work), seen(base))
 
 
 def fill(args: str, bench: Bench) -> str:
