@@ -1,12 +1,14 @@
 """`python -m benchmarks.endurance [STEPS]`: that many steps on one repository, with faults and kills, without waiting for the clock.
 
-3,744 is a step each five minutes for thirteen days. Every 10th step is killed at a random moment and taken up again, and the model is out of
-reach once in every step. At marks on the way: the median CPU of the last steps, the most memory that one took, the tokens of the next
-brief, and the size of `.git`, before and after `git gc` in a copy.
+3,744 is a step each five minutes for thirteen days. `agentctl run` takes them, ten at a time; every ten it is ended by SIGKILL once, at a
+random moment, and begun again, and the model is out of reach once in every step. At marks on the way: CPU and wall of a step (the median of the last runs), the
+most memory that one process took, the tokens of the next brief, and the size of `.git`, before and after `git gc` in a copy. At the end each
+item has to be done once, git has to find no fault, and nothing may be left lying about.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -22,10 +24,9 @@ from pathlib import Path
 from benchmarks.measure import AGENTCTL, environment, workshop
 
 _MARKS = (20, 50, 100, 300, 1000, 2000, 3744)
-_OPEN = 20  # items that are open at the most
-_FEW = 5
-_LAST = 15  # steps that a median is of
-_KILLED = 10  # each of so many steps is killed once
+_STRETCH = 10  # steps from one kill to the next
+_SPARE = 5  # items that stay open, so that there is a brief at each mark
+_LAST = 15  # runs that a median is of
 _REPLIES = """\
 items:
   "*":
@@ -41,8 +42,9 @@ price: {input: 1.0, cached: 0.1, output: 5.0}
 
 @dataclass(frozen=True)
 class Took:
-    """Of one step: seconds of CPU, its children's included, and the most memory of one of its processes in KiB."""
+    """Of one run that wasn't killed: seconds of wall and CPU for each step, its children's included, and the most memory of one process in KiB."""
 
+    wall: float
     cpu: float
     memory: int
 
@@ -53,42 +55,49 @@ def main() -> None:
         env = {**environment(folder / "home"), "AGENTCTL_BACKOFF": "0.001", "AGENTCTL_MODEL": f"scripted:{folder / 'replies.yaml'}"}
         (folder / "replies.yaml").write_text(_REPLIES)
         root = _repository(folder / "repo", env)
-        print(f"\n### {steps} steps on one repository, every {_KILLED}th killed once\n")
-        print("| step | CPU s (median) | memory MiB (most) | brief tokens | .git MiB | after gc |\n|---|---|---|---|---|---|", flush=True)
+        print(f"\n### {steps} steps on one repository, killed once every {_STRETCH}\n")
+        print("| step | wall s | CPU s | memory MiB (most) | brief tokens | .git MiB | after gc |\n|---|---|---|---|---|---|---|", flush=True)
         took: list[Took] = []
-        for number, one in enumerate(_steps(root, env, steps), 1):
-            took.append(one)
-            if number in _MARKS or number == steps:
+        marks = sorted({*(mark for mark in _MARKS if mark < steps), steps})
+        for number, one in _stretches(root, env, steps):
+            took += [one] if one else []
+            if number >= marks[0]:
                 print(_line(root, env, number, took[-_LAST:]), flush=True)
+                marks = [mark for mark in marks if mark > number]
+        print(f"\n{_whole(root, env, steps)}")
 
 
-def _steps(root: Path, env: Mapping[str, str], count: int) -> Iterator[Took]:
+def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took | None]]:
+    """Take the steps; gives after each ten how many are done, and what those after the kill took, None where it came too late."""
     chance = random.Random(0)  # noqa: S311 - the same moments again
-    seconds = 1.0
-    for number in range(count):
-        if number % _OPEN == 0:
-            _add_items(root, env, number)  # while a few of those before are still open, so that there is a brief at each mark
-        if number % _KILLED == _KILLED - 1:
-            _killed(root, env, chance.uniform(0, seconds))
-        began = time.monotonic()
-        yield _step(root, env)
-        seconds = time.monotonic() - began
+    seconds, done = float(_STRETCH), 0
+    while done < steps:
+        _add_items(root, env, done)
+        goal = min(done + _STRETCH, steps)
+        _killed(root, env, goal - done, chance.uniform(0, seconds))
+        done = _done(root, env)
+        rest = goal - done
+        took = _run(root, env, rest) if rest else None
+        seconds = took.wall * _STRETCH if took else seconds
+        done = _done(root, env)
+        if done != goal:
+            raise SystemExit(f"{done} items are done, and should be {goal}")
+        yield done, took
 
 
-def _step(root: Path, env: Mapping[str, str]) -> Took:
-    process = subprocess.Popen([*AGENTCTL, "step"], cwd=root, env=dict(env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def _run(root: Path, env: Mapping[str, str], steps: int) -> Took:
+    began = time.monotonic()
+    process = subprocess.Popen(_command(steps), cwd=root, env=dict(env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     said = process.stderr.read() if process.stderr else b""
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 3):
+    if process.returncode not in (0, 5):
         raise SystemExit(f"exit {process.returncode}: {said.decode()}")
-    return Took(used.ru_utime + used.ru_stime, used.ru_maxrss)
+    return Took((time.monotonic() - began) / steps, (used.ru_utime + used.ru_stime) / steps, used.ru_maxrss)
 
 
-def _killed(root: Path, env: Mapping[str, str], after: float) -> None:
-    process = subprocess.Popen(
-        [*AGENTCTL, "step"], cwd=root, env=dict(env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+def _killed(root: Path, env: Mapping[str, str], steps: int, after: float) -> None:
+    process = subprocess.Popen(_command(steps), cwd=root, env=dict(env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
@@ -96,25 +105,52 @@ def _killed(root: Path, env: Mapping[str, str], after: float) -> None:
         process.wait()
 
 
+def _command(steps: int) -> list[str]:
+    return [*AGENTCTL, "run", "--steps", str(steps)]
+
+
+def _done(root: Path, env: Mapping[str, str]) -> int:
+    """How many notes tell of a step that landed."""
+    names = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD", ".agent/notes"], cwd=root, env=dict(env), capture_output=True, check=True)
+    return names.stdout.count(b".done.md")
+
+
 def _line(root: Path, env: Mapping[str, str], number: int, took: list[Took]) -> str:
-    brief = subprocess.run([*AGENTCTL, "context"], cwd=root, env=dict(env), capture_output=True, check=True).stdout
+    brief = subprocess.run([*AGENTCTL, "context", "--json"], cwd=root, env=dict(env), capture_output=True, check=True).stdout
     copy = root.with_name("copy")
     shutil.copytree(root / ".git", copy)
     _git(copy, env, "--git-dir=.", "gc", "--quiet")
     sizes = " | ".join(f"{_bytes(git) / 2**20:.1f}" for git in (root / ".git", copy))
     shutil.rmtree(copy)
-    return f"| {number} | {statistics.median(one.cpu for one in took):.2f} | {max(one.memory for one in took) / 1024:.0f} | {len(brief) // 4} | {sizes} |"
+    wall, cpu = (statistics.median(values) for values in zip(*((one.wall, one.cpu) for one in took), strict=True))
+    return f"| {number} | {wall:.2f} | {cpu:.2f} | {max(one.memory for one in took) / 1024:.0f} | {json.loads(brief)['tokens']} | {sizes} |"
+
+
+def _whole(root: Path, env: Mapping[str, str], steps: int) -> str:
+    """That nothing was lost, doubled or left lying about, in a sentence. Ends the program where it was."""
+    log = json.loads(subprocess.run([*AGENTCTL, "log", "--json"], cwd=root, env=dict(env), capture_output=True, check=True).stdout)
+    items = [entry["item"] for entry in log if entry["outcome"] == "done"]
+    if sorted(items) != sorted(f"count-up-{number}" for number in range(steps)):
+        raise SystemExit(f"{len(items)} steps landed, at {len(set(items))} items: {steps} should have, each once")
+    _git(root, env, "fsck", "--strict", "--no-progress", "--no-dangling")
+    left = subprocess.run(["git", "status", "--porcelain"], cwd=root, env=dict(env), capture_output=True, check=True).stdout
+    left += subprocess.run(
+        ["git", "for-each-ref", "refs/agentctl/wip", "refs/agentctl/paused"], cwd=root, env=dict(env), capture_output=True, check=True
+    ).stdout
+    if left:
+        raise SystemExit(f"left behind: {left.decode()}")
+    return f"{steps} items, each done by one step; git fsck finds nothing; the work tree is clean, no work in progress is left."
 
 
 def _bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def _add_items(root: Path, env: Mapping[str, str], first: int) -> None:
-    for number in range(first + _FEW if first else 0, first + _FEW + _OPEN):
-        (root / f".agent/todo/count-up-{number}.md").write_text(f"# Count up to {number}\n\ncount.txt says one more.\n")
+def _add_items(root: Path, env: Mapping[str, str], done: int) -> None:
+    for number in range(done + _SPARE if done else 0, done + _SPARE + _STRETCH):
+        (root / f".agent/todo/count-up-{number}.md").write_text(f"---\norder: {number}\n---\n# Count up to {number}\n\ncount.txt says one more.\n")
     _git(root, env, "add", ".agent")
-    _git(root, env, "commit", "--quiet", "-m", f"items from {first}")
+    _git(root, env, "commit", "--quiet", "-m", f"items from {done}")
 
 
 def _repository(root: Path, env: Mapping[str, str]) -> Path:
