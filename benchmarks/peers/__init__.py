@@ -1,0 +1,1 @@
+"""Whole tasks by agentctl and by other coding agents, against one loopback server."""
