@@ -1,7 +1,7 @@
 """`python -m benchmarks.peers [ROUNDS [NAME …]]`: the same task by agentctl and each agent that is installed (or named), in one interleaved run; `install` first.
 
 The task: write hello.py, run it, commit, in a fresh repository of ten files. The replies are scripted, one act each, and come from one loopback
-server. Each counted run is looked at: the file is there, prints what it should, and exactly one commit holds it. Agents are looked for in
+server; what an agent does by itself (aider and agentctl run and commit) needs none. Each counted run is looked at: the file is there, prints what it should, and exactly one commit holds it. Agents are looked for in
 $PEERS (`~/.cache/agentctl-peers` unless set); `python -m benchmarks.peers install` puts them there with pip and npm.
 """
 
@@ -117,9 +117,9 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _own(number: int) -> list[Act]:
-    """What the model says in agentctl's step at the item of that number, which writes a file of its own."""
+    """What the model says in agentctl's step at the item of that number, which writes a file of its own. The gate runs it, and agentctl commits."""
     path = f"hello{number or ''}.py"
-    return [("write", {"path": path, "content": HELLO}), ("run", {"command": f"python3 {path}"}), ("finish", _FINISH)]
+    return [("write", {"path": path, "content": HELLO}), ("finish", _FINISH)]
 
 
 def _place(agent: Agent, folder: Path, server: PeerServer) -> Place:
