@@ -61,16 +61,13 @@ def litellm_folder() -> Path | None:
     return Path(places[0]) if places else None
 
 
-def _table() -> Mapping[str, Mapping[str, Any]]:
-    """All rows by name; empty where the file is missing or unreadable, since a price is never worth a failure."""
+def _table() -> str:
+    """The table as it is shipped; "" where the file is missing or unreadable, since a price is never worth a failure."""
     folder = litellm_folder()
-    if folder is None:
-        return {}
     try:
-        table = json.loads((folder / _TABLE).read_bytes())
+        return (folder / _TABLE).read_text("utf-8") if folder else ""
     except (OSError, ValueError):
-        return {}
-    return table if isinstance(table, dict) else {}
+        return ""
 
 
 @cache  # rows and not the table, which would hold 20 MB for as long as the process lives
@@ -78,14 +75,25 @@ def _row(name: str) -> Mapping[str, Any]:
     """The row for a litellm name: as written, or without its provider where the row is that provider's."""
     table = _table()
     for key, provider in _keys(name):
-        row = table.get(key)
-        if not isinstance(row, dict):
+        row = _row_in(table, key)
+        if row is None:
             continue
         target = row.get("alias_of")
-        row = table.get(target, {}) if isinstance(target, str) else row
+        row = _row_in(table, target) or {} if isinstance(target, str) else row
         if provider is None or str(row.get("litellm_provider", "")).startswith(provider):
             return row
     return {}
+
+
+def _row_in(table: str, key: str) -> Mapping[str, Any] | None:
+    """The row of that very key, read from where it stands: to read the whole table takes as long as ten git processes."""
+    start = f"{json.dumps(key)}: "
+    at = table.rfind(f"{start}{{")
+    try:
+        row: Mapping[str, Any] | None = json.JSONDecoder().raw_decode(table, at + len(start))[0] if at >= 0 else None
+    except ValueError:
+        return None
+    return row
 
 
 def _keys(name: str) -> Iterator[tuple[str, str | None]]:

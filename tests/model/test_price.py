@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.domain.price import Price
+from agent.model import price
 from agent.model.price import limits_of, price_of
 from agent.model.protocol import Limits
 from tests.model.conftest import ROOT, clean_env
@@ -44,6 +45,14 @@ for name in json.loads(sys.argv[1]):
 print(json.dumps(told), flush=True)
 os._exit(0)
 """
+
+
+def test_each_row_is_found_where_it_stands() -> None:
+    table = price._table()
+    rows = json.loads(table)
+    assert len(rows) > 1000
+    assert [key for key, row in rows.items() if price._row_in(table, key) != row] == []
+    assert price._row_in(table, "openai/no-such-model") is None
 
 
 def test_the_packaged_tables_say_what_litellm_says(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import socket
@@ -11,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from agent.domain.config import SandboxSettings
@@ -45,7 +45,7 @@ def try_out(sandbox: Sandbox) -> Trial:
         confines = confine(tree, [tree / ".git", tree / ".agent"], place / "scratch", SandboxSettings(), environment)
         shell = Shell(tree, {**clean_environment(environment), "TRIED": place.name}, sandbox, confines, SandboxSettings())
         text = Path(attempts.__file__).read_text("utf-8")
-        done = shell.run(shlex.join(["exec", sys.executable, "-I", "-S", "-B", "-c", text, json.dumps(told)]), _TIMEOUT)
+        done = shell.run(shlex.join(["exec", sys.executable, "-I", "-S", "-B", "-c", text, *chain.from_iterable(told.items())]), _TIMEOUT)
         written = Path(told["outside"]).exists()  # one that went into a /tmp of the command's own is none
     said = [line.split(" ") for line in done.output.splitlines()]
     seen = {Attempt[words[0]]: words[1] for words in said if len(words) > 1 and words[0] in Attempt.__members__ and words[1] in ("held", "open")}
