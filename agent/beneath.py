@@ -20,7 +20,9 @@ from typing import BinaryIO
 from agent.durable import TEMPORARY
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_PASS = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)  # where the system has no O_PATH, folders above must be readable
+PASSING = getattr(os, "O_PATH", os.O_RDONLY)
+"""How a folder above is opened; where the system has no O_PATH, it must be readable."""
+
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT_BITS = 0o1777  # of a mode: who wrote a program anew must not thereby make it run as another user
@@ -72,14 +74,9 @@ class Beneath:
         return told is not None and stat.S_ISREG(told.st_mode)
 
     def through_link(self, path: str) -> bool:
-        """Whether a folder above `path` is a link, or something else that is no folder; one that isn't there is none."""
-        try:
-            with self._at(path):
-                return False
-        except FileNotFoundError:
-            return False
-        except OSError:
-            return True
+        """Whether a folder above `path` is a link."""
+        above = (path[:end] for end, sign in enumerate(path) if sign == "/")
+        return any(told is not None and stat.S_ISLNK(told.st_mode) for told in map(self.look, above))
 
     def names(self, path: str) -> list[str]:
         """What lies in the folder `path`."""
@@ -183,7 +180,7 @@ class Beneath:
     def _at(self, path: str, enter: _Enter | None = None) -> Iterator[tuple[int, str]]:
         """A handle of the folder of `path`, and the name in it."""
         *folders, name = [*_parts(self.under), *_parts(path)] or ["."]
-        handle = os.open(self.top, os.O_DIRECTORY | os.O_CLOEXEC | (_PASS & ~_FOLDER))
+        handle = os.open(self.top, os.O_DIRECTORY | os.O_CLOEXEC | PASSING)
         try:
             for part in folders:
                 inner = (enter or _enter)(handle, part)
@@ -203,7 +200,7 @@ def _parts(path: str) -> list[str]:
 
 def _enter(folder: int, name: str) -> int:
     try:
-        return os.open(name, _PASS, dir_fd=folder)
+        return os.open(name, _FOLDER | PASSING, dir_fd=folder)
     except OSError as error:
         if error.errno == errno.ELOOP:  # how some systems say of a link that it is no folder
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name) from error

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import beneath
 from agent.beneath import Beneath, NotRegularError
 from tests.racer import swapping
 
@@ -99,6 +100,11 @@ def test_put_takes_the_place_of_a_file_or_a_folder_in_its_way_and_keeps_links_li
     assert root.link("in") == "nowhere"
 
 
+def test_a_link_above_is_told_from_a_file_above(root: Beneath) -> None:
+    told = {path: root.through_link(path) for path in ("far/file", "in/up/x/y", "far", "in/file/x", "gone/x", "in/file")}
+    assert told == {"far/file": True, "in/up/x/y": True, "far": False, "in/file/x": False, "gone/x": False, "in/file": False}
+
+
 def test_remove_takes_empty_folders_along_and_no_others(root: Beneath) -> None:
     root.write("a/b/c", b"")
     root.write("a/d", b"")
@@ -121,12 +127,14 @@ def test_devices_fifos_and_sockets_are_refused_at_once(root: Beneath) -> None:
         root.read("in")
 
 
-def test_nothing_outside_is_reached_while_a_folder_and_a_link_are_swapped(root: Beneath) -> None:
+@pytest.mark.parametrize("flag", [beneath.PASSING, os.O_RDONLY], ids=["here", "where there is no O_PATH"])
+def test_nothing_outside_is_reached_while_a_folder_and_a_link_are_swapped(root: Beneath, flag: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each operation some hundred times; the link that `put` takes away is made again."""
+    monkeypatch.setattr(beneath, "PASSING", flag)
     place = root.folder.parent
     before = outside(place)
     with swapping(root.folder / "in", root.folder / "far"):
-        for number in range(150):
+        for number in range(100):
             for operation, act in OPERATIONS.items():
                 with contextlib.suppress(OSError):
                     told = act(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent.domain.text import first_of
 from agent.errors import AgentctlError
+from agent.repository.git import GitError, gist
 from agent.repository.repo import Repo
 from agent.repository.snapshot import entries_of, index_lines, listing, own_index
 
@@ -28,13 +29,17 @@ def write_out(repo: Repo, tree: str, paths: Sequence[str]) -> None:
     The person's index is not touched. Raises AgentctlError that names those which can't be written; the others are.
     """
     stuck: list[str] = []
+    said = ""
     with own_index(repo) as own, tempfile.TemporaryDirectory(prefix=STAGE, dir=repo.private) as stage:
         repo.git.run("read-tree", "--reset", tree, env=own)
         for some in _attributes_first(paths):
-            repo.git.run("checkout-index", f"--prefix={stage}/", "-z", "--stdin", stdin=listing(some), env=own)
+            try:
+                repo.git.run("checkout-index", f"--prefix={stage}/", "-z", "--stdin", stdin=listing(some), env=own)
+            except GitError as error:  # a filter that fails, say: the files before it are there
+                said = f" ({gist(error.said)})"
             stuck += [path for path in some if not _put(repo, path, Path(stage, path))]
     if stuck:
-        raise AgentctlError(f"can't be written: {first_of(stuck, _TOLD, _WIDTH)}", "see who may write there, and git status")
+        raise AgentctlError(f"can't be written: {first_of(stuck, _TOLD, _WIDTH)}{said}", "see who may write there, and git status")
 
 
 def _attributes_first(paths: Sequence[str]) -> list[list[str]]:

@@ -51,7 +51,7 @@ LINKS = (
         "mkdir d; echo x > d/precious; git add d; rm -r d; ln -s {outside} d",
         bare=False,
         refused=False,
-        sign="precious 26",
+        sign=f"precious {len(SECRET)}",
     ),
     Reach("write over a hard link", "write", "hard", "ln {outside}/precious hard", refused=False),
     Reach("edit a hard link", "edit", "hard", "ln {outside}/precious hard", refused=False, sign="none"),
