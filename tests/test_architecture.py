@@ -30,6 +30,7 @@ NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
 TELEMETRY = "only agent/render/otel.py sends telemetry, and only where it is asked for"
 SOCKETS = "only agent/model reaches the network, agent/notify the service manager, and the trial of sandboxes itself"
 PROCESSES = "only the worker's shell, its launcher and the model start other programs"
+BENEATH = "files of the work tree are opened, changed and removed through agent/beneath.py, which no link leads astray"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
 ONLY_IN = {
     **dict.fromkeys(("git", "gitdb"), (GIT, ("agent/repository/",))),
@@ -47,6 +48,21 @@ ONLY_IN = {
 }
 NEVER_PURE = ("os", "io", "shutil", "tempfile", "pathlib", "time", "random", "secrets", "subprocess", "sys", "signal", "threading")
 PURE_NAMES = ("pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath")
+TOUCHES = (
+    "open",
+    "read_text",
+    "read_bytes",
+    "write_text",
+    "write_bytes",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "touch",
+    "chmod",
+    "rename",
+    "replace",
+    "symlink_to",
+)
 STARTERS = ("exec", "spawn", "posix_spawn", "system", "popen", "fork")
 CLOCK = ("now", "utcnow", "today")
 
@@ -133,6 +149,15 @@ def out_of_place(source: Source) -> Iterator[str]:
         yield from (f"{source.path}:{node.lineno}: {PROCESSES} (os.{node.attr})" for node in starting if _name(node.value) == "os")
 
 
+def by_name(source: Source) -> Iterator[str]:
+    """Files below `repo.top` or `repo.root` that are touched by their names."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TOUCHES:
+            place = node.func.value
+            if isinstance(place, ast.BinOp) and any(isinstance(one, ast.Attribute) and one.attr in ("top", "root") for one in ast.walk(place)):
+                yield f"{source.path}:{node.lineno}: {BENEATH} ({node.func.attr})"
+
+
 def impure(source: Source) -> Iterator[str]:
     """What the domain may not know."""
     if source.room != "domain":
@@ -165,7 +190,7 @@ def too_long(source: Source) -> Iterator[str]:
     return (message for name, message in lengths(source) if name not in MAY_BE_LONG)
 
 
-RULES = (upward, out_of_place, impure, too_long)
+RULES = (upward, out_of_place, by_name, impure, too_long)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -187,6 +212,8 @@ def test_the_package_keeps_the_rule(rule: Callable[[Source], Iterator[str]]) -> 
         ("agent/actions/x.py", "def f():\n    import subprocess\n"),
         ("agent/gate/checks.py", "from subprocess import run\n"),
         ("agent/cli/x.py", "import os\nos.execvp('sh', ['sh'])\n"),
+        ("agent/actions/x.py", "(repo.top / path).unlink()\n"),
+        ("agent/store.py", "(self.repo.root / FOLDER / path).write_bytes(b'')\n"),
         ("agent/domain/x.py", "from pathlib import Path\n"),
         ("agent/domain/x.py", "from datetime import datetime\ndatetime.now()\n"),
         ("agent/domain/x.py", "open('x')\n"),
@@ -207,6 +234,7 @@ def test_a_breach_is_named_with_file_and_line(path: str, text: str) -> None:
         ("agent/domain/x.py", "from pathlib import PurePosixPath\nfrom urllib.parse import quote\nfrom agent.errors import Exit\n"),
         ("agent/gate/x.py", "from agent.worker.shell import run_command\n"),
         ("agent/repository/x.py", "import git\n"),
+        ("agent/repository/x.py", "(repo.git_dir / 'HEAD').read_text()\n"),
         ("agent/model/process.py", "import subprocess\n"),
     ],
 )
