@@ -14,6 +14,7 @@ from benchmarks.measure import AGENTCTL, IMPORTS, Case, environment, rounds, tab
 from tests.model.chat_server import ChatServer, calls
 
 _FLOOR = "shell: edit, check, git commit"
+_IMPORTS = "imports only"
 _CHECK = "grep -q 'a + b' calc.py"
 _SHELL = f"sed -i 's/a - b/a + b/' calc.py && {_CHECK} && git commit --quiet -a -m 'add() adds'"
 _REPLY = calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"}), ("finish", {"note": "add() adds now.", "letter": "Nothing is left."}))
@@ -43,7 +44,7 @@ def main() -> None:
 
         cases = [
             Case(_FLOOR, ("sh", "-c", _SHELL), root, env, afresh),
-            Case("imports only", IMPORTS, root, env),
+            Case(_IMPORTS, IMPORTS, root, env),
             Case("agentctl step, recorded", step, root, env, afresh),
             Case("agentctl step, litellm warm", asked, root, env, afresh),
             Case("agentctl step, litellm loaded anew", asked, root, env | {MINUTES: "0"}, afresh),
@@ -51,6 +52,7 @@ def main() -> None:
         took = rounds(cases, count)
         print(f"\n### A step of one call, its check without a cost of its own ({count} rounds)\n")
         print(table(took, _FLOOR))
+        print(f"\nBeside a process that only imports click, yaml and git:\n\n{table(took, _IMPORTS)}")
 
 
 def _repository(root: Path, env: dict[str, str]) -> Path:

@@ -90,7 +90,7 @@ def take_step(
         takeup = find_work(repo, item.id, listen)
         transcript = open_transcript(scene.memory.config, repo.shared, step)
         task = Task(item.id, scene.history.attempts[item.id] + 1, scene.memory.config.prices.get(name))
-        with open_shells(repo, scene.memory.config.sandbox) as shells, closing(open_model(name, task)) as opened:
+        with closing(open_model(name, task)) as opened, open_shells(repo, scene.memory.config.sandbox) as shells:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
             entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing, status)
