@@ -25,15 +25,13 @@ from agent.domain.events import (
 )
 from agent.domain.shape import MOMENT, parsed, shaped
 
-_AGES = 10.0**9
-"""Seconds; what takes longer is told as this, since no calendar holds more than some thousand years."""
-
 BETWEEN = 600.0
 """Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
 
 IDLE = "idle"
 """The phase in which no step is under way and nobody holds the lock."""
 
+_AGES = 10.0**9  # seconds; what may take longer is told as this, since a calendar holds no more than some thousand years
 _GRACE = 60.0  # seconds beyond a command's own limit, to end it and all that it started on a busy machine
 _HOOKS = 3600.0  # seconds; a repository's own hooks may run all its tests at a commit
 _LONG = {"commit": _HOOKS, "put back": _HOOKS}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from agent.domain.shape import LARGEST, parsed
 from agent.domain.usage import Usage, summed
 from agent.durable import append_line, write_whole
 
@@ -134,13 +134,13 @@ class Ledger:
     def _kept(self, data: bytes) -> _Known:
         """What the cache has added up."""
         try:
-            stored = json.loads(self._sums.read_bytes())
+            stored: Any = parsed(self._sums.read_bytes())
             known = int(stored["bytes"])
             if hashlib.sha256(memoryview(data)[:known]).hexdigest() != stored["sha256"]:
                 return _Known()
             sums = {(step, day, item, model, usage[0] is None): Usage(*usage) for step, day, item, model, *usage in stored["sums"]}
             return _Known(known, int(stored["torn"]), sums)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return _Known()
 
     def _keep(self, data: bytes, known: _Known) -> None:
@@ -162,17 +162,17 @@ def _calls(data: bytes) -> tuple[list[Call], int]:
         if not line:
             continue
         try:
-            calls.append(_call(json.loads(line)))
-        except (ValueError, KeyError, TypeError, RecursionError):
+            calls.append(_call(parsed(line)))
+        except (ValueError, KeyError, TypeError):
             torn += 1
     return calls, torn
 
 
-def _call(line: dict[str, object]) -> Call:
+def _call(line: Any) -> Call:
     """Raises ValueError where a number isn't one that can be added up: what a broken line says must not lower a sum."""
     usd = line["usd"]
     amount = None if usd is None else float(str(usd))
     usage = Usage(amount, int(str(line["input"])), int(str(line["cached"])), int(str(line["output"])), float(str(line["seconds"])))
-    if not all(0 <= number < math.inf for number in (amount or 0.0, usage.input, usage.cached, usage.output, usage.seconds)):
+    if not all(0 <= number < LARGEST for number in (amount or 0.0, usage.input, usage.cached, usage.output, usage.seconds)):
         raise ValueError(line)
     return Call(str(line["at"]), str(line["step"]), str(line["item"]), str(line["model"]), usage, str(line.get("hold", "")))

@@ -69,7 +69,7 @@ class Holds:
         """A hold as it was written; None where it has just gone, or isn't one."""
         try:
             hold = shaped(Hold, parsed(self._path(name).read_bytes()))
-        except (OSError, ValueError):
+        except (FileNotFoundError, IsADirectoryError, ValueError):
             return None
         return hold if hold.name == name else None
 

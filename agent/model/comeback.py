@@ -15,7 +15,7 @@ _RESET = re.compile(r"(?P<who>x-|anthropic-)?ratelimit-(?:reset(?:-(?P<what>[\w-
 _EPOCH, _EPOCH_MS = 1e9, 1e12  # a larger number is no span but a moment, in seconds or milliseconds since 1970
 
 
-_LONGEST = 366 * 86_400.0
+_LONGEST = 366 * 86_400.0  # seconds; nobody waits longer, and some numbers are no time at all
 
 
 def seconds_until(headers: Mapping[str, str], body: str, words: str, now: float) -> float | None:

@@ -172,14 +172,14 @@ def judge(folder: Path, kept: Kept, data: bytes) -> None:
 
 
 @_ALL
-@examples(15)
+@examples(8)
 @given(data=ANY_BYTES)
 def test_anything_at_all(tmp_path: Path, kept: Kept, data: bytes) -> None:
     judge(tmp_path, kept, data)
 
 
 @_ALL
-@examples(40)
+@examples(20)
 @given(choices=st.data())
 def test_something_valid_that_was_damaged(tmp_path: Path, kept: Kept, choices: st.DataObject) -> None:
     judge(tmp_path, kept, choices.draw(kept.damaged))

@@ -28,14 +28,14 @@ def judge(parser: Parser, data: bytes) -> None:
 
 
 @_ALL
-@examples(25)
+@examples(12)
 @given(data=ANY_BYTES)
 def test_anything_at_all(parser: Parser, data: bytes) -> None:
     judge(parser, data)
 
 
 @_ALL
-@examples(40)
+@examples(20)
 @given(choices=st.data())
 def test_something_valid_that_was_damaged(parser: Parser, choices: st.DataObject) -> None:
     judge(parser, choices.draw(damaged(parser.valid)))

@@ -64,7 +64,7 @@ def assert_told_as_an_error(error: ModelError) -> None:
     assert KEY not in error.message
 
 
-@examples(60)
+@examples(25)
 @given(status=STATUSES, headers=HEADERS, body=BODIES)
 def test_any_answer_is_a_reply_or_an_error_that_is_none_of_ours(
     child: Child, server: ChatServer, status: int, headers: Mapping[str, str], body: bytes
@@ -87,7 +87,7 @@ def assert_sound(reply: Reply) -> None:
     assert all(0 <= number < 10**9 for number in (usage.usd or 0.0, usage.input, usage.cached, usage.output)), usage
 
 
-@examples(200)
+@examples(60)
 @given(headers=HEADERS, body=ANY_BYTES, words=st.text(max_size=40) | st.sampled_from(NUMBERS).map("try again in {}s".format), status=STATUSES)
 def test_any_words_of_when_to_come_back_are_a_time_or_none(headers: Mapping[str, str], body: bytes, words: str, status: int) -> None:
     with in_time():

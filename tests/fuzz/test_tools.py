@@ -192,10 +192,11 @@ def fill(args: str, bench: Bench) -> str:
     return args.replace("OUTSIDE", str(bench.base / "outside")).replace("ROOT", str(bench.root))
 
 
-@examples(60)
+@examples(35)
 @given(wanted=st.lists(calls(), min_size=1, max_size=3))
 def test_each_call_is_answered_in_words_and_reaches_nothing_else(bench: Bench, wanted: list[tuple[str, str]]) -> None:
     """As a reply that came from the model's process, through the session's own loop."""
+    bench.reset()
     desk = Desk(bench.desk.workspace, bench.desk.shell)
     reply = wire.reply_from(json.loads(json.dumps(wire.reply_to(says(*((name, fill(args, bench)) for name, args in wanted))))))
     talker = Talker(lambda n: reply if n == 1 else says(("finish", json.dumps({"note": "Done.", "letter": "Next."}))))
@@ -215,7 +216,6 @@ def test_each_call_is_answered_in_words_and_reaches_nothing_else(bench: Bench, w
     for line in told:
         assert one_line(line, 10_000) == line
     assert _strange(bench) == []
-    bench.reset()
 
 
 def _words(event: object) -> list[str]:
