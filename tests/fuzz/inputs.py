@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -141,17 +142,17 @@ def warped(draw: st.DrawFn, valid: st.SearchStrategy[Any]) -> Any:
 def _warp(draw: st.DrawFn, value: Any) -> Any:
     places = list(_places(value))
     if not places:
-        return draw(JSON)
+        return deepcopy(draw(JSON))
     holder, key = draw(st.sampled_from(places))
     match draw(st.sampled_from(["change", "change", "drop", "add", "nest"])):
         case "change":
-            holder[key] = draw(JSON)
+            holder[key] = deepcopy(draw(JSON))
         case "drop":
             del holder[key]
         case "add" if isinstance(holder, dict):
-            holder[draw(st.sampled_from(["x", "", "__class__", "self", "\ud800"]))] = draw(JSON)
+            holder[draw(st.sampled_from(["x", "", "__class__", "self", "\ud800"]))] = deepcopy(draw(JSON))
         case "add":
-            holder.append(draw(JSON))
+            holder.append(deepcopy(draw(JSON)))
         case "nest":
             holder[key] = [holder[key]]
     return value
