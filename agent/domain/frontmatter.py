@@ -17,6 +17,7 @@ _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SHOWN = 300  # columns of what a message quotes
 _DEEPEST = 60  # nodes in each other
 _MOST = 100_000  # nodes of a file whose aliases are written out
+_LINE_END = re.compile(r"(?<!\r)\r+\n")  # more than one where a program converted twice
 _CONFLICT = re.compile(r"^(<{7} |>{7} )", re.MULTILINE)
 
 
@@ -103,7 +104,7 @@ class Document:
 
 def split(text: str, path: str) -> Document:
     """Head and body of `text`, whose lines may end in CRLF and which may begin with a BOM. Raises BadFileError."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", text.removeprefix("\ufeff"))
     if not re.match(r"---[ \t]*(\n|\Z)", text):
         return Document(Head(path, 0, {}), text, 0)
     end = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE).search(text, text.index("-") + 4)
