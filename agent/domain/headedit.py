@@ -10,7 +10,7 @@ import re
 
 import yaml
 
-from agent.domain.frontmatter import BadFileError, Document, Head, compose, split
+from agent.domain.frontmatter import BadFileError, Document, Head, broken, compose, split
 from agent.domain.todo import title_and_text
 
 _FENCE = re.compile(r"(?:---|\.\.\.)[ \t]*")
@@ -29,7 +29,7 @@ def set_key(text: str, key: str, value: str, path: str) -> str:
         line = _line_end(text)
         changed = f"{bom}---{line}{key}: {value}{line}---{line}{rest}"
     else:
-        changed = text[:start] + _with_key(text[start:end], key, value) + text[end:]
+        changed = text[:start] + _with_key(text[start:end], key, value, path) + text[end:]
     _refuse_other(changed, document.head, key, value, path)
     return changed
 
@@ -40,7 +40,7 @@ def remove_key(text: str, key: str, path: str) -> str:
     if key not in document.head.nodes:
         return text
     start, end = _span(text, document)
-    changed = text[:start] + _without_key(text[start:end], key) + text[end:]
+    changed = text[:start] + _without_key(text[start:end], key, path) + text[end:]
     _refuse_other(changed, document.head, key, None, path)
     return changed
 
@@ -93,8 +93,12 @@ def _span(text: str, document: Document) -> tuple[int, int]:
     return start, end
 
 
-def _compose(head: str) -> yaml.Node | None:
-    return compose(head, yaml.SafeLoader)
+def _compose(head: str, path: str) -> yaml.Node | None:
+    """The nodes of a head with the places where they stand. This loader is stricter than the one that reads files: some tabs it refuses."""
+    try:
+        return compose(head, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise broken(error, head, path, offset=1) from None
 
 
 def _entry(node: yaml.Node | None, key: str) -> tuple[yaml.Node, yaml.Node] | None:
@@ -102,8 +106,8 @@ def _entry(node: yaml.Node | None, key: str) -> tuple[yaml.Node, yaml.Node] | No
     return next(((name, value) for name, value in entries if name.value == key), None)
 
 
-def _with_key(head: str, key: str, value: str) -> str:
-    node = _compose(head)
+def _with_key(head: str, key: str, value: str, path: str) -> str:
+    node = _compose(head, path)
     entry = _entry(node, key)
     if entry is not None:
         return _with_value(head, *entry, value)
@@ -131,8 +135,8 @@ def _to_line_end(head: str, at: int) -> str:
     return head[found:] if found >= 0 else ""
 
 
-def _without_key(head: str, key: str) -> str:
-    node = _compose(head)
+def _without_key(head: str, key: str, path: str) -> str:
+    node = _compose(head, path)
     entry = _entry(node, key)
     if entry is None or not isinstance(node, yaml.MappingNode):
         return head
@@ -162,7 +166,7 @@ def _end(head: str, node: yaml.Node) -> int:
 def _refuse_other(changed: str, before: Head, key: str, value: str | None, path: str) -> None:
     """Raise BadFileError unless `changed` says `value` at `key` and of all other keys what they said `before`."""
     wanted = {name: yaml.serialize(node) for name, (_, node) in before.nodes.items() if name != key}
-    if value is not None and (node := _compose(value)) is not None:
+    if value is not None and (node := _compose(value, path)) is not None:
         wanted[key] = yaml.serialize(node)
     try:
         head = split(changed, path).head

@@ -194,3 +194,9 @@ def test_any_edit_says_the_new_value_and_leaves_every_other_line(*, head: str, k
     assert key not in split(gone, PATH).head.nodes
     assert set(after.head.nodes) - {key} == set(split(gone, PATH).head.nodes)
     assert ("\n" in gone.replace("\r\n", "")) is not crlf
+
+
+def test_a_head_that_only_the_quicker_loader_reads_is_refused_in_words() -> None:
+    with pytest.raises(BadFileError, match=r"a\.md:2: ") as caught:
+        set_key("---\norder\t: 52\n---\n# T\n", "order", "5", "a.md")
+    assert caught.value.hint
