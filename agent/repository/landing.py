@@ -97,9 +97,14 @@ def take_back(repo: Repo, commit: str, before: str) -> None:
 
 def follow(repo: Repo, paths: Iterable[str]) -> None:
     """Let the person's index say of `paths` what HEAD says. An index that is locked stays as it is: nothing is lost by that."""
+    wanted = listing(sorted(paths))
     repo.index_lock(_PATIENCE)
-    with contextlib.suppress(GitError):
-        repo.unstage(listing(sorted(paths)))
+    try:
+        repo.unstage(wanted)
+    except GitError:  # it may have been killed alone; its lock is taken away by now, and an index that stays behind would undo the commit in the next
+        repo.index_lock(_PATIENCE)
+        with contextlib.suppress(GitError):
+            repo.unstage(wanted)
 
 
 def _changed(repo: Repo, before: str | None, after: str) -> list[str]:

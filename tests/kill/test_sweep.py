@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,10 @@ def test_a_kill_at_a_system_call_changes_nothing_in_the_end(name: str, tmp_path:
         stride = len(points) // EACH + 1
         for point in points[stride // 2 :: stride]:
             assert sweep.at(ends, point) == [], f"{ends}, before {point}"
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_a_git_that_dies_while_the_index_follows_a_commit_leaves_nothing_staged(tmp_path: Path) -> None:
+    sweep = Sweep(SCENARIOS["a step that lands"], tmp_path)
+    following = [point for point in sweep.points_of(Ends.GIT) if re.search(r'^rename\(.*/\.git/index"\)', point.told)]
+    assert sweep.at(Ends.GIT, following[-1]) == []
