@@ -13,7 +13,8 @@ from agent.domain.config import SandboxSettings, sandbox_kind
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.sandbox.choice import choose
 from agent.worker.sandbox.confines import confine
-from agent.worker.shell import Shell, clean_environment, scratch_folder
+from agent.worker.scratch import scratch_folder
+from agent.worker.shell import Shell, clean_environment
 
 
 @dataclass(frozen=True)

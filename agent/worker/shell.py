@@ -9,11 +9,10 @@ import selectors
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from agent.domain.text import left_out
 from agent.errors import AgentctlError
 from agent.worker.processes import signal_family
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Sandbox
+from agent.worker.scratch import scratch_folder
 
 _HEAD = 256 * 1024
 _TAIL = 1024 * 1024
@@ -290,26 +290,3 @@ def _scratch(kept: Path | None) -> Iterator[Path]:
         return
     with scratch_folder() as folder:
         yield folder
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A folder of this machine's for `Shell.kept`, gone afterwards with all that was left in it."""
-    folder = Path(tempfile.mkdtemp(prefix="agentctl-")).resolve()
-    try:
-        for name in ("home", "tmp"):
-            (folder / name).mkdir()
-        yield folder
-    finally:
-        _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder whatever modes those in it have; what can't be removed stays in the machine's own temporary folder."""
-
-    def open_up(_call: object, path: str, _error: object) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120 - rmtree gives strings
-            shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)  # noqa: PTH108, PTH112, PTH114
-
-    shutil.rmtree(folder, onerror=open_up)

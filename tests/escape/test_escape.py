@@ -17,13 +17,15 @@ from tests.escape.attempts import ESCAPES, Escape
 from tests.escape.world import ESCAPED, SECRET, SHARED, World, running, world_around
 from tests.project import ADDS, SOURCE, Project, call, finish, reply
 
+_MINE = "agentctl-escape-*"  # what attempts call a file in shared memory, where other programs of the machine write too
+
 
 def escaped(world: World, escape: Escape) -> str:
     """What the attempt came to, "" where it failed."""
-    before = world.trace(SHARED)
+    before = world.trace(*SHARED.glob(_MINE))
     result = world.run(escape.command)
     told = [word for word in (SECRET, ESCAPED) if word in result]
-    after = world.trace(SHARED)
+    after = world.trace(*SHARED.glob(_MINE))
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     return f"{told} {changed}\n{result}" if told or changed else ""
 
