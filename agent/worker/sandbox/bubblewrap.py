@@ -13,6 +13,7 @@ from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Limits
 from agent.worker.sandbox.seccomp import INET, INET6, NETLINK, UNIX, seccomp_filter
 
 _PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # never PATH: a repository can put itself into that
+_MARKS = "_AGENTCTL_"  # how the variables begin by which whatever a step starts is found
 
 
 class Bubblewrap:
@@ -48,8 +49,10 @@ class Bubblewrap:
         if rules:
             inherits.append(carried(rules))
             command += ["--seccomp", str(inherits[1])]
-        # Its own environment stays readable inside, at /proc/1/environ: it has none.
-        return Launch([*command, "--", *_limited(argv, confines.limits)], {}, tuple(inherits), keeper=True)
+        # Its own environment stays readable inside, at /proc/1/environ. By the marks it is known from its first moment: should agentctl be killed
+        # before it asks to die with its parent, it would set the sandbox up and run the command all the same.
+        marks = {name: value for name, value in env.items() if name.startswith(_MARKS)}
+        return Launch([*command, "--", *_limited(argv, confines.limits)], marks, tuple(inherits), keeper=True)
 
 
 def _found() -> Path | None:
