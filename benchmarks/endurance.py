@@ -62,7 +62,7 @@ def main() -> None:
         marks = sorted({*(mark for mark in _MARKS if mark < steps), steps})
         for number, one in _stretches(root, env, steps):
             took += [one] if one else []
-            if marks and number >= marks[0]:
+            if took and marks and number >= marks[0]:
                 print(_line(root, env, number, took[-_LAST:]), flush=True)
                 marks = [mark for mark in marks if mark > number]
         print(f"\n{_whole(root, env, number)}")
