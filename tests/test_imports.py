@@ -66,7 +66,9 @@ def test_a_command_that_asks_no_model_imports_nothing_of_models_tokens_or_screen
     assert _imported(stepped, *args) == set()
 
 
-def test_a_brief_counts_tokens_without_litellm(stepped: Project) -> None:
+def test_a_brief_of_plain_text_is_counted_without_tiktoken_and_any_other_without_litellm(stepped: Project) -> None:
+    assert _imported(stepped, "context", "--json") == set()
+    assert stepped.agentctl("note", "Das Maß ist voll: 漢字").code == 0
     assert _imported(stepped, "context", "--json") == {"tiktoken"}
 
 
@@ -80,7 +82,7 @@ def test_a_brief_is_the_same_text_whether_its_tokens_are_counted_or_not(stepped:
         assert stepped.agentctl("context").out == stepped.agentctl("context", "--json").json["text"]
 
 
-def test_a_step_with_a_recorded_model_never_imports_litellm(project: Project) -> None:
+def test_a_step_with_a_recorded_model_and_plain_texts_imports_neither_litellm_nor_tiktoken(project: Project) -> None:
     project.items("Make add() add")
     project.record({ITEM: [[reply(ADDS, finish())]]})
-    assert _imported(project, "step") == {"tiktoken"}
+    assert _imported(project, "step") == set()
