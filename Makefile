@@ -24,6 +24,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.commands
 	$(BIN)/python -m benchmarks.step
 	$(BIN)/python -m benchmarks.sandbox
+	$(BIN)/python -m benchmarks.commits
 
 # Ends agentctl by SIGKILL at N random moments and looks at what is left.
 N ?= 1000
