@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -11,8 +13,20 @@ from tests.racer import swapping
 
 from .bench import Bench
 
+_T = TypeVar("_T")
 ROUNDS = 150
+PATIENCE = 60.0  # seconds for one of them to meet the folder: on a busy machine the racer may have it all to itself for long
 SECRET = "herring"  # noqa: S105 - nobody's
+
+
+def raced_until(one: Callable[[int], _T], met: Callable[[_T], object], rounds: int = ROUNDS) -> list[_T]:
+    """What `one` gave, round for round: at least `rounds`, and until one has `met` the folder."""
+    results: list[_T] = []
+    deadline = time.monotonic() + PATIENCE
+    while len(results) < rounds or (not any(map(met, results)) and time.monotonic() < deadline):
+        results.append(one(len(results)))
+    assert any(map(met, results))
+    return results
 
 
 @pytest.fixture
@@ -31,23 +45,24 @@ def raced(bench: Bench, tmp_path: Path) -> Iterator[Bench]:
 
 
 def test_read_tells_nothing_of_a_file_outside(raced: Bench) -> None:
-    told = [raced.call("read", path="sub/f.txt").text for _ in range(ROUNDS)]
+    told = raced_until(lambda _: raced.call("read", path="sub/f.txt").text, lambda text: "inside = 1" in text)
     assert not [text for text in told if SECRET in text]
-    assert [text for text in told if "inside = 1" in text]
 
 
 def test_write_and_edit_change_nothing_outside(raced: Bench) -> None:
-    results = [raced.call("write", path=f"sub/{number % 7}.txt", content=f"written {number}\n") for number in range(ROUNDS)]
+    raced_until(lambda number: raced.call("write", path=f"sub/{number % 7}.txt", content=f"written {number}\n"), lambda result: result.ok)
     edits = [raced.call("edit", path="sub/f.txt", old=f"= {number}\n", new=f"= {number + 1}\n").text for number in range(1, ROUNDS)]
-    assert [result for result in results if result.ok]
     assert not [text for text in edits if SECRET in text]
 
 
 def test_list_and_search_tell_nothing_of_what_is_outside(raced: Bench) -> None:
-    told = [
-        raced.call(tool, **args).text
-        for _ in range(ROUNDS // 10)
-        for tool, args in (("list", {}), ("list", {"path": "sub"}), ("search", {"pattern": "= 1"}), ("search", {"pattern": "only-", "glob": "*.txt"}))
-    ]
+    asked: tuple[tuple[str, dict[str, str]], ...] = (
+        ("list", {}),
+        ("list", {"path": "sub"}),
+        ("search", {"pattern": "= 1"}),
+        ("search", {"pattern": "only-", "glob": "*.txt"}),
+    )
+    told = raced_until(
+        lambda _: "\n".join(raced.call(tool, **args).text for tool, args in asked), lambda text: "f.txt\n1│inside = 1" in text, ROUNDS // 10
+    )
     assert not [text for text in told if SECRET in text or "only-outside" in text]
-    assert [text for text in told if "f.txt\n1│inside = 1" in text]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.errors import AgentctlError
-from agent.model.warm import MINUTES, warm_processes
+from agent.model.warm import MINUTES, warm_processes, warmth_for
 from agent.personal import personal
 from agent.repository.revert import git_version
 from agent.transcripts import check_keeping
@@ -78,8 +78,15 @@ def _keys_of(name: str) -> tuple[str, ...]:
     return _KEYS.get(provider, ())
 
 
-def warm(look: Look) -> Iterator[Finding]:  # noqa: ARG001  # finders have one shape
+def warm(look: Look) -> Iterator[Finding]:
     """Processes that hold litellm ready for the next step."""
+    try:
+        wanted = warmth_for(look.environment)
+    except AgentctlError as error:
+        yield Finding("error", error.message, error.hint)
+        return
+    if wanted is None:  # the next step starts a process of its own all the same
+        return
     for pid in warm_processes():
         text = f"process {pid} keeps litellm loaded, without keys, so that the next step starts at once; it ends by itself"
         yield Finding("info", text, f"export {MINUTES}=0 keeps none from now on; kill {pid} ends this one")
