@@ -8,21 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.measure import AGENTCTL, Case, Took, environment, rounds, table, workshop
+from benchmarks.measure import ADDS, AGENTCTL, Case, Took, environment, rounds, table, workshop
 
 _FILES, _COMMITS = 50_000, 100_000
 _SMALL = 10
 _SHELL = "sed -i 's/a - b/a + b/' calc.py && git commit --quiet -a -m 'add() adds'"
 _GIT, _STEP = "git commit -a", "agentctl step"
-_REPLIES = """\
-items:
-  "*":
-    - replies:
-        - calls:
-            - {tool: edit, args: {path: calc.py, old: "a - b", new: "a + b"}}
-            - {tool: finish, args: {note: "add() adds now.", letter: "Nothing is left."}}
-          usage: {input: 1200, cached: 0, output: 80}
-"""
 _OWN = {
     "calc.py": "def add(a, b):\n    return a - b\n",
     ".agent/config.yaml": "checks:\n  - grep -q 'a + b' calc.py\n",
@@ -35,7 +26,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with workshop() as folder:
         env = environment(folder / "home")
-        (folder / "replies.yaml").write_text(_REPLIES)
+        (folder / "replies.yaml").write_text(ADDS)
         cases: list[Case] = []
         for size, files, commits in (("small", _SMALL, _SMALL), ("large", _FILES, _COMMITS)):
             root = _repository(folder / size, env, files, commits)

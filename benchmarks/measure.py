@@ -17,6 +17,17 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 AGENTCTL = (sys.executable, "-P", "-c", "import sys; from agent.cli.main import main; sys.exit(main())")  # as the installed script begins
 IMPORTS = (sys.executable, "-P", "-c", "import click, yaml, git")
+ADDS = """\
+items:
+  "*":
+    - replies:
+        - calls:
+            - {tool: edit, args: {path: calc.py, old: "a - b", new: "a + b"}}
+            - {tool: finish, args: {note: "add() adds now.", letter: "Nothing is left."}}
+          usage: {input: 1200, cached: 0, output: 80}
+"""
+"""A recorded model that mends the sign in calc.py, in one call."""
+
 _GITCONFIG = "[user]\n\tname = Bench\n\temail = bench@example.invalid\n[init]\n\tdefaultBranch = main\n"
 
 

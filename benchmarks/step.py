@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from agent.model.warm import MINUTES
-from benchmarks.measure import AGENTCTL, IMPORTS, Case, environment, rounds, table, workshop
+from benchmarks.measure import ADDS, AGENTCTL, IMPORTS, Case, environment, rounds, table, workshop
 from tests.model.chat_server import ChatServer, calls
 
 _FLOOR = "shell: edit, check, git commit"
@@ -18,15 +18,6 @@ _IMPORTS = "imports only"
 _CHECK = "grep -q 'a + b' calc.py"
 _SHELL = f"sed -i 's/a - b/a + b/' calc.py && {_CHECK} && git commit --quiet -a -m 'add() adds'"
 _REPLY = calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"}), ("finish", {"note": "add() adds now.", "letter": "Nothing is left."}))
-_REPLIES = """\
-items:
-  "*":
-    - replies:
-        - calls:
-            - {tool: edit, args: {path: calc.py, old: "a - b", new: "a + b"}}
-            - {tool: finish, args: {note: "add() adds now.", letter: "Nothing is left."}}
-          usage: {input: 1200, cached: 0, output: 80}
-"""
 
 
 def main() -> None:
@@ -37,7 +28,7 @@ def main() -> None:
         root = _repository(folder / "repo", env)
         step = (*AGENTCTL, "step", "--model", f"scripted:{folder / 'replies.yaml'}")
         asked = (*AGENTCTL, "step", "--model", "openai/local", "--api-base", server.url)
-        (folder / "replies.yaml").write_text(_REPLIES)
+        (folder / "replies.yaml").write_text(ADDS)
 
         def afresh() -> None:
             _git(root, env, "reset", "--quiet", "--hard", "start")

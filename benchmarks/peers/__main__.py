@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,22 +168,24 @@ def _look(runner: Runner, root: Path, said: str, code: int) -> None:
 def _used_by(home: str) -> float:
     """Seconds of CPU that the processes with this HOME, and the children that they have waited for, have used so far."""
     ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            if f"HOME={home}".encode() in (stat.parent / "environ").read_bytes().split(b"\0"):
-                ticks += sum(map(int, stat.read_text().rpartition(")")[2].split()[11:15]))
-        except OSError:
-            continue
+    for process in _processes(home):
+        with suppress(OSError):
+            ticks += sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:15]))
     return ticks / _TICKS
 
 
 def _end_all(home: str) -> None:
+    for process in _processes(home):
+        with suppress(OSError):
+            os.kill(int(process.name), 9)
+
+
+def _processes(home: str) -> Iterator[Path]:
+    """The folders in /proc of those with this HOME."""
     for environ in Path("/proc").glob("[0-9]*/environ"):
-        try:
+        with suppress(OSError):
             if f"HOME={home}".encode() in environ.read_bytes().split(b"\0"):
-                os.kill(int(environ.parent.name), 9)
-        except OSError:
-            continue
+                yield environ.parent
 
 
 def _repository(root: Path, env: dict[str, str], steps: int) -> Path:
