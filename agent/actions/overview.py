@@ -10,7 +10,7 @@ from datetime import datetime
 from agent.actions.life import Life, life
 from agent.actions.paused import all_paused
 from agent.actions.scene import Scene
-from agent.actions.spending import Budget, all_spending, budget, grouped, total
+from agent.actions.spending import Budget, all_spending, budget, grouped, sessions, total
 from agent.domain.config import NO_SANDBOX, sandbox_kind
 from agent.domain.memory import Record
 from agent.domain.names import NoteName, Outcome
@@ -107,7 +107,7 @@ def _sandbox(scene: Scene) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A step as the log shows it; `usage` is None where nothing is known of it (what people said by hand)."""
+    """A step as the log shows it; `usage` is that of all its sessions, None where nothing is known of it (what people said by hand)."""
 
     record: Record
     usage: Usage | None
@@ -115,7 +115,8 @@ class Line:
 
 def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
     """All steps, newest first, of one item where it is named; undone ones too."""
-    sums = grouped(all_spending(scene).spent, lambda one: one.step)
+    parts = sessions(scene)
+    sums = grouped(all_spending(scene).spent, lambda one: parts.get(one.step, one.step))
     chosen = [record for record in scene.history.records if item is None or record.name.item == item]
     return [Line(record, sums.get(str(record.name.step))) for record in reversed(chosen)]
 

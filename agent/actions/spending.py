@@ -46,6 +46,16 @@ def _noted(scene: Scene, untold: Iterable[Record], known: Collection[str]) -> It
                 yield _told(step, note.model, usage)
 
 
+def sessions(scene: Scene) -> dict[str, str]:
+    """The sessions that steps went on from, each with the step that it came to be part of."""
+    telling, records = scene.history.told, scene.history.records
+    told = (telling[step] for step in telling.keys() - {record.name.step for record in records})
+    found = {str(one.step): str(one.within) for one in told if one.within}
+    untold = [record for record in records if record.name.step not in telling and record.name.outcome not in _FREE]
+    noted = notes_of(scene.repo, untold)
+    return found | {str(session): str(name.step) for name, note in noted.items() for session in note.earlier}
+
+
 def purse_for(scene: Scene, meter: Meter | None = None) -> Purse:
     """The purse that the calls of a step at `scene` are paid from, under the caps of its config and of a run's `meter`."""
     folder = scene.repo.shared

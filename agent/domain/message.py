@@ -69,22 +69,24 @@ def usd_text(spent: Usage) -> str:
 class Told:
     """What a message's trailers say of one step; `usage` is None where they tell no tokens.
 
-    One that another went on from has no outcome there: nothing but its usage is told.
+    One that another went on from has no outcome there: nothing but its usage is told, and `within` which step it came to be part of.
     """
 
     step: StepId
     outcome: Outcome | None = None
     model: str = ""
     usage: Usage | None = None
+    within: StepId | None = None
 
 
 def told_in(message: str) -> tuple[Told, ...]:
     """The steps whose trailers stand anywhere in `message`: a step's own and those that it went on from, and all of a squash."""
     found: dict[StepId, Told] = {}
     current: StepId | None = None
+    whole: StepId | None = None
     for key, value in _TRAILER.findall(message):
         if key == "Step":
-            current = StepId.parse(value)
+            current = whole = StepId.parse(value)
             if current is not None:
                 found.setdefault(current, Told(current))
         elif current is None:
@@ -92,7 +94,7 @@ def told_in(message: str) -> tuple[Told, ...]:
         elif key == "Earlier":
             model, current = found[current].model, StepId.parse(value)
             if current is not None:
-                found.setdefault(current, Told(current, model=model))
+                found.setdefault(current, Told(current, model=model, within=whole))
         else:
             found[current] = _with(found[current], key, value)
     return tuple(found.values())

@@ -18,7 +18,7 @@ from agent.domain.usage import Usage
 from agent.repository.git import GitError
 from agent.repository.repo import FOLDER, Repo
 
-_VERSION = 3
+_VERSION = 4
 _WORTH_KEEPING = 100  # commits that were read; fewer are read again, which takes some milliseconds
 _LAST_MOMENT = 253_402_300_799  # the end of the year 9999, in seconds since 1970
 _T = TypeVar("_T")
@@ -78,10 +78,16 @@ class Fact(NamedTuple):
 
 def told_by(telling: Telling) -> Told:
     """What a commit tells of a step, as a value."""
-    outcome, usage, model = telling.told.split(" ", 2)
+    outcome, usage, within, model = telling.told.split(" ", 3)
     usd, *tokens = usage.split(",") if usage else ("",)
     money = float(usd) if usd else None
-    return Told(StepId.known(telling.what), Outcome(outcome) if outcome else None, model, Usage(money, *map(int, tokens)) if usage else None)
+    return Told(
+        StepId.known(telling.what),
+        Outcome(outcome) if outcome else None,
+        model,
+        Usage(money, *map(int, tokens)) if usage else None,
+        StepId.known(within) if within else None,
+    )
 
 
 def seconds_of(when: str) -> int:
@@ -90,10 +96,10 @@ def seconds_of(when: str) -> int:
 
 
 def _words(told: Told) -> str:
-    """The outcome, the usage (USD, and three numbers of tokens) and the model, as `told_by` reads them; nothing where there is none."""
+    """Outcome, usage (USD, and three numbers of tokens), the step it is part of, and model, as `told_by` reads them; nothing where there is none."""
     one = told.usage
     usage = "" if one is None else f"{'' if one.usd is None else one.usd},{one.input},{one.cached},{one.output}"
-    return f"{told.outcome or ''} {usage} {told.model}"
+    return f"{told.outcome or ''} {usage} {told.within or ''} {told.model}"
 
 
 def read_past(repo: Repo, commit: str) -> Past:

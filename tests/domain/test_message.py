@@ -49,7 +49,8 @@ def test_what_earlier_sessions_used_is_told_apart_and_makes_them_no_steps_of_the
     earlier = StepId("2026-11-29", "120000", "convert-fixtures")
     note = Note.of("T", "Text.", "", Usage(0.75, 100, 50, 20), "m", earlier={earlier: Usage(0.5, 60, 20, 15)})
     message = step_message(STEP, note, Outcome.DONE)
-    assert told_in(message) == (Told(STEP, Outcome.DONE, "m", Usage(0.25, 40, 30, 5)), Told(earlier, None, "m", Usage(0.5, 60, 20, 15)))
+    own, other = Told(STEP, Outcome.DONE, "m", Usage(0.25, 40, 30, 5)), Told(earlier, None, "m", Usage(0.5, 60, 20, 15), within=STEP)
+    assert told_in(message) == (own, other)
     assert steps_in(message) == (STEP,)
 
 

@@ -107,7 +107,13 @@ def test_what_both_sessions_spent_is_in_the_note_and_counted_once(listed: Projec
     assert listed.agentctl("cost", "--json").json["total"]["usd"] == pytest.approx(0.03)
 
 
-def test_each_session_counts_once_in_any_clone_whichever_of_them_paid_there(listed: Project) -> None:
+def _costs(project: Project) -> list[float]:
+    """USD in all, and of each step in the log, to a thousandth."""
+    sums = [project.agentctl("cost", "--json").json["total"], *project.agentctl("log", "--json").json]
+    return [round(one["usd"], 3) for one in sums]
+
+
+def test_each_session_counts_once_and_in_its_step_in_any_clone_whichever_of_them_paid_there(listed: Project) -> None:
     broken_off(listed, edit("calc.py", "a - b", "a + b"))
     first = (listed.root / ".git/agentctl/ledger.jsonl").read_bytes()
     listed.record({ITEM: [[reply(finish())]]})
@@ -116,12 +122,12 @@ def test_each_session_counts_once_in_any_clone_whichever_of_them_paid_there(list
     note = next((listed.root / ".agent/notes").rglob("*.done.md"))
     for known in (b"", first, whole.removeprefix(first), whole):
         (listed.root / ".git/agentctl/ledger.jsonl").write_bytes(known)
-        assert listed.agentctl("cost", "--json").json["total"]["usd"] == pytest.approx(0.03)
+        assert _costs(listed) == [0.03, 0.03]
     told_by_nothing = listed.git("commit-tree", "HEAD^{tree}", "-m", "all of it in one commit that tells of no step").strip()
     listed.git("reset", "--hard", "--quiet", told_by_nothing)
     for known in (b"", first, whole):
         (listed.root / ".git/agentctl/ledger.jsonl").write_bytes(known)
-        assert (note.exists(), listed.agentctl("cost", "--json").json["total"]["usd"]) == (True, pytest.approx(0.03))
+        assert (note.exists(), _costs(listed)) == (True, [0.03, 0.03])
 
 
 def test_a_session_that_only_went_on_and_called_no_model_adds_nothing_to_what_was_spent(listed: Project) -> None:
