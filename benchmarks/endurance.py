@@ -61,15 +61,15 @@ def main() -> None:
         number = 0
         marks = sorted({*(mark for mark in _MARKS if mark < steps), steps})
         for number, one in _stretches(root, env, steps):
-            took += [one] if one else []
-            if took and marks and number >= marks[0]:
+            took.append(one)
+            if marks and number >= marks[0]:
                 print(_line(root, env, number, took[-_LAST:]), flush=True)
                 marks = [mark for mark in marks if mark > number]
         print(f"\n{_whole(root, env, number)}")
 
 
-def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took | None]]:
-    """Take the steps; gives after each ten how many are done, and what those after the kill took, None where it came too late."""
+def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took]]:
+    """Take the steps; gives after each ten or eleven how many are done, and what those after the kill took."""
     chance = random.Random(0)  # noqa: S311 - the same moments again
     seconds, done, added = float(_STRETCH), 0, 0
     while done < steps:
@@ -77,9 +77,9 @@ def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple
         goal = min(done + _STRETCH, steps)
         _killed(root, env, goal - done, chance.uniform(0, seconds))
         done = _done(root, env)
-        rest = goal - done
-        took = _run(root, env, rest) if rest else None
-        seconds = took.wall * _STRETCH if took else seconds
+        goal += done == goal  # what the kill left, a lock of git's at worst, is the next run's to mend
+        took = _run(root, env, goal - done)
+        seconds = took.wall * _STRETCH
         done = _done(root, env)
         if done not in {goal, goal + 1}:  # the second run may first make the commit that the killed one was about to make
             raise SystemExit(f"{done} items are done, and should be {goal}")
