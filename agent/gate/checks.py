@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.events import CheckBegan, CheckEnded, Listener
 from agent.domain.output import fold_output
 from agent.domain.redact import redact
+from agent.domain.shellwords import shell_words
 from agent.domain.text import one_line
 from agent.gate.protocol import CheckResult
 from agent.gate.reports import stamps, written
@@ -87,7 +87,7 @@ def _missing_program(command: str, code: int | None, output: str) -> str:
     """
     if not code:
         return ""
-    words = _words(command)
+    words = shell_words(command)
     module = _NO_MODULE.search(output)
     if module and "-m" in words and module[1] in words:
         return module[1]
@@ -95,12 +95,3 @@ def _missing_program(command: str, code: int | None, output: str) -> str:
         return ""
     said = [line for line in output.splitlines() if re.match(r"(?:\S*/)?\w*sh: ", line)]
     return next((word for word in words if any(f": {word}: " in line for line in said)), "")
-
-
-def _words(command: str) -> list[str]:
-    words = shlex.shlex(command, posix=True, punctuation_chars=True)
-    words.whitespace_split = True
-    try:
-        return list(words)
-    except ValueError:  # an open quote: the shell reports that itself
-        return command.split()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 
 from agent.domain.allow import AUTOMATION, CHECK_SCRIPTS
 from agent.domain.change import AddedLines, Change
+from agent.domain.shellwords import shell_words
 from agent.domain.text import one_line
 from agent.gate.protocol import Objection
 
@@ -57,14 +57,8 @@ def _of(change: Change, added: AddedLines, scripts: set[str]) -> Iterator[Object
 
 def _scripts(command: str) -> list[str]:
     """The words of a shell command that stand where a program does, or after a program that runs a file."""
-    words = shlex.shlex(command, posix=True, punctuation_chars=True)
-    words.whitespace_split = True
-    try:
-        split = list(words)
-    except ValueError:  # an open quote: the shell reports that itself
-        split = command.split()
     found, expected = [], True
-    for word in split:
+    for word in shell_words(command):
         if expected and not _BETWEEN.fullmatch(word):
             found.append(word)
         runner = bool(_RUNNERS.fullmatch(posixpath.basename(word)))
