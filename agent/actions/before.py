@@ -73,6 +73,12 @@ def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:
         write_whole(_cache(repo), json.dumps(stored).encode())
 
 
+def forget(repo: Repo) -> None:
+    """Ask the checks anew of every tree: what they run has changed, and not by a commit."""
+    with contextlib.suppress(OSError):
+        _cache(repo).unlink(missing_ok=True)
+
+
 def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
     """What is kept; nothing where it is damaged or of another shape."""
     try:
@@ -85,10 +91,10 @@ def _cache(repo: Repo) -> Path:
     return repo.private / "cache" / f"checks-{_VERSION}.json"
 
 
-def told_as_before(listen: Listener) -> Listener:
-    """A listener for checks on the base commit: they are no verdict on the step."""
+def told_as(what: str, listen: Listener) -> Listener:
+    """A listener for commands that are `what` ("before the step", "setup"), and no verdict on the step."""
 
     def tell(event: Event) -> None:
-        listen(replace(event, summary=f"before the step: {event.summary}") if isinstance(event, CheckEnded) else event)
+        listen(replace(event, summary=f"{what}: {event.summary}") if isinstance(event, CheckEnded) else event)
 
     return tell

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.actions.before import checks_before, told_as_before
+from agent.actions.before import checks_before, told_as
 from agent.actions.commits import ground_for
 from agent.actions.scene import Scene
 from agent.actions.workbench import Workbench
@@ -42,7 +42,7 @@ class Judge:
     def look_before(self) -> None:
         """Run the checks on the commit that the step begins from. Raises AgentctlError where they change what they check."""
         self._listen(Phase("base checks", "on the commit that the step begins from"))
-        tell = told_as_before(self._listen)
+        tell = told_as("before the step", self._listen)
         self.before = checks_before(self._repo, self._base, self._commands, self._shell, self._seconds, tell, self._refuse_changed)
 
     def _refuse_changed(self) -> None:

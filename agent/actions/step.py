@@ -19,6 +19,7 @@ from agent.actions.outcome import Means, Writing, asked, checked_lines, clean, f
 from agent.actions.preflight import pick_up, refuse_unsafe
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene, under
+from agent.actions.setup import set_up
 from agent.actions.sharing import sharing_for
 from agent.actions.shells import Shells, open_shells
 from agent.actions.spending import purse_for
@@ -158,6 +159,9 @@ class _Step:
     def take(self, bounds: Bounds) -> StepResult:
         self.listen(Phase("brief", f"{self.item.id}: {self.item.title}"))
         brief = brief_for(self.scene, self.item, count, resumed=told_of(self.takeup))
+        set_up(
+            self.repo, self.config.setup, self.scene.memory.commit, self.shells.checks, self.config.limits.check_minutes * 60, self.bench, self.listen
+        )
         self.judge.look_before()
         if self.takeup:
             take_up(self.bench, self.takeup)

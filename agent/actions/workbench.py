@@ -182,6 +182,17 @@ class Workbench:
         self._seen = now
         return changed
 
+    def after_setup(self) -> tuple[list[str], list[str]]:
+        """Called after setup: what git shows of it, which must be nothing and is put back, and the ignored paths that it made, which are the person's."""
+        now = self.repo.look()
+        left = [*self._theirs(now), *self._appeared(now)]
+        if left:
+            return left, []
+        made = self._fresh(self.repo.not_ours())
+        self._note(replace(self.entry, untracked=(*self.entry.untracked, *made), doing=""))
+        self._seen = now
+        return [], made
+
     # --- what would land -------------------------------------------------------------------------------------------
 
     def _all_new(self) -> list[str]:

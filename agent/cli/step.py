@@ -11,12 +11,14 @@ import click
 from agent.actions.bounds import Bounds
 from agent.actions.resume import newest_takeup, to_begin_anew, to_go_on_from, told_of
 from agent.actions.scene import brief_for, choose, open_scene, under
+from agent.actions.setup import setup_due
 from agent.actions.step import take_step
 from agent.cli.common import now, print_json, repository, with_json
 from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling, with_logs
 from agent.domain.config import Limits
+from agent.domain.text import one_line
 from agent.errors import Exit
 from agent.hidden import hide_own_memory
 from agent.model.patient import patient
@@ -93,4 +95,7 @@ def _show(repo: Repo, identity: str | None, flag: str | None, wanted: Callable[[
     first = f", {brief.tokens * price.input / 1_000_000:.4f} USD for the first call's brief" if price else ", price unknown"
     told = f"{item.id} with {name}: {brief.tokens:,} tokens of brief{first}; at most {limits.usd:g} USD, {limits.calls} calls, {limits.minutes:g} minutes"
     click.echo(told, err=True)
+    setup = scene.memory.config.setup
+    if setup_due(repo, setup, scene.memory.commit):
+        click.echo(f"setup runs first, with the network: {'; '.join(one_line(command) for command in setup)}", err=True)
     return Exit.OK

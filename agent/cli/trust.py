@@ -23,7 +23,7 @@ from agent.repository.programs import Untrusted
 def trust(yes: bool, revoke: bool, as_json: bool) -> int:
     """Show what this repository runs on this machine, and approve it.
 
-    That is what stands in .agent/ (checks of the settings and of open items, the alert command, what the sandbox lets through, a remote for
+    That is what stands in .agent/ (checks of the settings and of open items, setup, the alert command, what the sandbox lets through, a remote for
     unfinished work) and what git would start (hooks, filters and such settings in .git/). An approval is of the very text, for this clone;
     it is kept in ~/.local/state/agentctl. What changes or comes anew, by a pull say, is asked about again.
 

@@ -75,12 +75,15 @@ def sandbox_kind(settings: SandboxSettings, environment: Mapping[str, str]) -> s
 class Config:
     """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names.
 
+    `setup` are commands that fetch what `checks` need, with the network, when what they are made from has changed.
+
     `transcripts` says where conversations are kept: `off` (nowhere), `local` (in the git directory) or `encrypted` (in the step's commit, for
     `recipients`: age or SSH public keys). `push_wip` names the remote that gets work in progress, "" none.
     """
 
     model: str = ""
     checks: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
     brief_tokens: int = 12_000
     limits: Limits = Limits()
     alert: Alert = Alert()
@@ -92,7 +95,6 @@ class Config:
     sandbox: SandboxSettings = SandboxSettings()
 
 
-_KNOWN = ("model", "checks", "brief_tokens", "limits", "alert", "prices", "transcripts", "recipients", "push_wip", "sandbox")
 _PRICE = ("input", "cached", "written", "output")
 _TRANSCRIPTS = ("off", "local", "encrypted")
 _RECIPIENTS = ("age1", "ssh-ed25519 ", "ssh-rsa ")
@@ -108,7 +110,8 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
     prices = head.section("prices")
     return Config(
         model=head.text("model") or "",
-        checks=tuple(check for check in head.texts("checks") if check.strip()),
+        checks=_commands(head, "checks"),
+        setup=_commands(head, "setup"),
         brief_tokens=_whole(head, "brief_tokens", Config.brief_tokens),
         limits=_limits(section),
         alert=_alert(head.section("alert")),
@@ -117,6 +120,10 @@ def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
         push_wip=head.text("push_wip") or "",
         sandbox=_sandbox(head),
     )
+
+
+def _commands(head: Head, key: str) -> tuple[str, ...]:
+    return tuple(command for command in head.texts(key) if command.strip())
 
 
 def _sandbox(head: Head) -> SandboxSettings:

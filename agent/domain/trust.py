@@ -28,6 +28,7 @@ class Runs:
 def runs_of(config: Config, items: Iterable[Item] = (), under: str = "") -> tuple[Runs, ...]:
     """What the settings and the items of the list in the folder `under` ("" or "apps/web/") name, each once."""
     found = [Runs("check", check, "config.yaml", under) for check in config.checks]
+    found += [Runs("setup with the network", command, "config.yaml", under) for command in config.setup]
     found += [Runs("alert", config.alert.command, "config.yaml", under)] if config.alert.command else []
     found += [Runs("sandbox", text, "config.yaml", under) for text in _loosened(config.sandbox)]
     found += [Runs("push of unfinished work", config.push_wip, "config.yaml", under)] if config.push_wip else []

@@ -17,7 +17,7 @@ _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 
 # Nobody reads their lines, so they don't count against what a person can review.
-_LOCK_FILES = frozenset(
+LOCK_FILES = frozenset(
     {
         "Cargo.lock",
         "Gemfile.lock",
@@ -35,6 +35,7 @@ _LOCK_FILES = frozenset(
         "yarn.lock",
     }
 )
+"""What package managers write of exact versions."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _too_large(changes: Sequence[Change], limit: int) -> str:
 
 
 def _too_many_lines(changes: Sequence[Change], limit: int) -> str:
-    counted = [change for change in changes if change.path.rsplit("/", 1)[-1] not in _LOCK_FILES]
+    counted = [change for change in changes if change.path.rsplit("/", 1)[-1] not in LOCK_FILES]
     total = sum(change.lines for change in counted)
     if total <= limit:
         return ""

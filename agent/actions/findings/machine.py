@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from agent.actions.findings.finding import Finder, Finding, Look
+from agent.domain.text import one_line
 from agent.errors import AgentctlError
 from agent.model.warm import MINUTES, warm_processes, warmth_for
 from agent.personal import personal
@@ -101,4 +102,13 @@ def transcripts(look: Look) -> Iterator[Finding]:
             yield Finding("error", error.message, error.hint)
 
 
-MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model, warm, transcripts)
+def setup(look: Look) -> Iterator[Finding]:
+    """What `setup:` fetches isn't there yet, or not for what HEAD says."""
+    from agent.actions.setup import setup_due  # noqa: PLC0415  # `status`, which imports this package, needn't pay for it
+
+    if look.config and look.status.head and setup_due(look.repo, look.config.setup, look.status.head):
+        told = "; ".join(one_line(command) for command in look.config.setup)
+        yield Finding("info", f"the next step runs setup first, with the network: {told}")
+
+
+MACHINE: tuple[Finder, ...] = (old_git, litellm_version, model, warm, transcripts, setup)
