@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from agent.actions.outcome import safe
 from agent.actions.putback import folders_above, give_back, held
 from agent.actions.sharing import HERE, Sharing
 from agent.domain.change import GITLINK
+from agent.domain.note import mentions
 from agent.domain.progress import Progress, Unfinished, render_unfinished, scrubbed
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing, with_original
@@ -204,9 +204,9 @@ class Workbench:
 
     def _claimed(self, path: str, note: str) -> bool:
         """Whether `note` names the path, or a folder above it that is new as a whole, with its `/`."""
-        if _names(note, path.removeprefix(self.repo.prefix)):
+        if mentions(note, path.removeprefix(self.repo.prefix)):
             return True
-        folders = [folder for folder in folders_above(path) if _names(note, f"{folder}/".removeprefix(self.repo.prefix))]
+        folders = [folder for folder in folders_above(path) if mentions(note, f"{folder}/".removeprefix(self.repo.prefix))]
         return any(not self.repo.tree_has(self.ground, folder) for folder in folders)
 
     def result(self, note: str) -> str:
@@ -316,8 +316,3 @@ class Workbench:
         self._trees.close()
         snapshot.drop(self.repo, self.wip)
         self._journal.clear()
-
-
-def _names(note: str, path: str) -> bool:
-    """Whether `path` stands in `note` as a word of its own."""
-    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", note) is not None

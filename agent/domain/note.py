@@ -137,6 +137,11 @@ def _read_earlier(head: Head) -> dict[StepId, Usage]:
     return {step: _read_spent(head.section(key)) for step, key in steps if step}
 
 
+def mentions(text: str, path: str) -> bool:
+    """Whether `path` stands in `text` as a word of its own."""
+    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", text) is not None
+
+
 def first_paragraph(text: str) -> str:
     """The first paragraph of a note's text, for the commit's message."""
     return text.strip("\n").split("\n\n", 1)[0].strip()
