@@ -1,6 +1,6 @@
 """`python -m benchmarks.step [ROUNDS]`: a whole step of one call, beside the same edit, check and commit from a shell script.
 
-The model is a recording, or a loopback server that is asked through litellm: loaded for this step alone, or warm since an earlier one.
+The model is a recording, or a loopback server: asked directly, or through litellm, loaded for this step alone or warm since an earlier one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def main() -> None:
         env = environment(folder / "home")
         root = _repository(folder / "repo", env)
         step = (*AGENTCTL, "step", "--model", f"scripted:{folder / 'replies.yaml'}")
-        asked = (*AGENTCTL, "step", "--model", "openai/local", "--api-base", server.url)
+        direct = (*AGENTCTL, "step", "--model", "openai/local", "--api-base", server.url)
+        asked = (*AGENTCTL, "step", "--model", "openai/gpt-4o", "--api-base", server.url)
         (folder / "replies.yaml").write_text(ADDS)
 
         def afresh() -> None:
@@ -37,6 +38,7 @@ def main() -> None:
             Case(_FLOOR, ("sh", "-c", _SHELL), root, env, afresh),
             Case(_IMPORTS, IMPORTS, root, env),
             Case("agentctl step, recorded", step, root, env, afresh),
+            Case("agentctl step, asking the server itself", direct, root, env, afresh),
             Case("agentctl step, litellm warm", asked, root, env, afresh),
             Case("agentctl step, litellm loaded anew", asked, root, env | {MINUTES: "0"}, afresh),
         ]

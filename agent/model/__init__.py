@@ -13,7 +13,7 @@ _OPENERS: dict[str, Callable[..., Model]] = {"scripted": open_scripted}
 
 
 def open_model(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:
-    """The model called `name`: "scripted:PATH", relative to `root`, is a recording, anything else is litellm's.
+    """The model called `name`: "scripted:PATH", relative to `root`, is a recording, anything else is asked over the network.
 
     Raises ModelError when a recording cannot be read. Close it, or use it in a `with` block.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import time
 from collections.abc import Mapping
@@ -17,8 +18,8 @@ from agent.domain.price import Price
 from agent.domain.redact import redact
 from agent.model import wire
 from agent.model.errors import Facts, Origin, error_for
-from agent.model.price import CAREFUL, limits_of, price_of
-from agent.model.process import Process, Spawned
+from agent.model.price import CAREFUL, is_known, limits_of, price_of
+from agent.model.process import DIRECT, LITELLM, Process, Spawned
 from agent.model.protocol import Closing, Endpoint, Limits, Model, Task
 from agent.model.warm import Warmth, apart, fork_from, warmth_for
 
@@ -32,12 +33,31 @@ _GRACE = 10.0  # seconds beyond the call's own limit, which the process keeps it
 LONGEST_CALL = START_LIMIT + CALL_LIMIT + _GRACE
 """Seconds after which a call is over, whatever hangs."""
 
+_OPENAIS_OWN = re.compile(r"(?:ft:)?(?:gpt|chatgpt|o\d|codex|computer-use)", re.IGNORECASE)
 _CHATTER = 8_192  # bytes of what libraries printed, kept for the message about a crash
 
 
 def open_client(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
-    """The model that litellm knows as `name`. Returns at once, while its process gets ready."""
-    return ClientModel(name, endpoint, Child(warmth=warmth_for(os.environ)), price=task.price)
+    """The model called `name`, over the network. Returns at once, while its process gets ready."""
+    return ClientModel(name, endpoint, child_for(name, endpoint), price=task.price)
+
+
+def child_for(name: str, endpoint: Endpoint) -> Child:
+    """A process that can reach the model called `name`."""
+    if caller_for(name, endpoint) == DIRECT:
+        return Child(caller=DIRECT)
+    return Child(warmth=warmth_for(os.environ))
+
+
+def caller_for(name: str, endpoint: Endpoint) -> str:
+    """Who makes the calls: litellm, but for a model that it would only pass on.
+
+    That is one at an address of the person's own that speaks OpenAI's protocol, which no table knows and whose name is none of OpenAI's own kind:
+    there litellm asks for some things otherwise.
+    """
+    family, _, model = name.partition("/")
+    plain = family == "openai" and endpoint.api_base and model and not is_known(name) and not _OPENAIS_OWN.match(model)
+    return DIRECT if plain else LITELLM
 
 
 class ChildError(Exception):
@@ -54,10 +74,13 @@ class Child:
     Where one is warm, it is forked from that; else it leaves one warm, if there is a `warmth`.
     """
 
-    def __init__(self, env: Mapping[str, str] | None = None, *, start_limit: float = START_LIMIT, warmth: Warmth | None = None) -> None:
+    def __init__(
+        self, env: Mapping[str, str] | None = None, *, start_limit: float = START_LIMIT, warmth: Warmth | None = None, caller: str = LITELLM
+    ) -> None:
         self._env = dict(os.environ if env is None else env)
         self._start_limit = start_limit
         self._warmth = warmth
+        self._caller = caller
         self._trusts_warm = True
         self._ready = False
         self._received = bytearray()
@@ -106,7 +129,7 @@ class Child:
         self._chatter.clear()
         if self._warmth and self._trusts_warm and (forked := fork_from(self._warmth)):
             return forked
-        return Spawned(apart(self._env)[0], {"warm": self._warmth and asdict(self._warmth)})
+        return Spawned(apart(self._env)[0], {"caller": self._caller, "warm": self._warmth and asdict(self._warmth)})
 
     def _await_ready(self) -> None:
         """Read up to the greeting, and hand over what the step knows. What comes before was printed by something that runs at every start of Python."""

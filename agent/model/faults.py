@@ -1,4 +1,4 @@
-"""What an exception out of litellm says, as facts."""
+"""What an exception out of litellm says, and what an answer that is an error does, as facts."""
 
 from __future__ import annotations
 
@@ -36,12 +36,19 @@ def facts_of(error: BaseException) -> Facts:
     if any(_is_a(cause, _TIMEOUTS) for cause in chain[1:]):
         return Facts(Origin.TIMEOUT, sent=sent)
     if lost := [cause for cause in chain[1:] if _is_a(cause, _TRANSPORT)]:
-        return Facts(Origin.CONNECTION, _clean(str(lost[-1])), sent=sent)
+        return Facts(Origin.CONNECTION, clean(str(lost[-1])), sent=sent)
     words, code = _said(chain)
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return Facts(Origin.LIBRARY, words, status, code)
     return Facts(Origin.INSIDE, f"{type(error).__name__}: {words}")
+
+
+def answered(status: int, headers: Mapping[str, str], text: str) -> Facts:
+    """What a response says that is an error, read from itself. `headers` by their names in lower case."""
+    message, code = _from_body(_parsed(text))
+    words = clean(message or text)
+    return Facts(Origin.ANSWER, words, status, code, seconds_until(headers, text, words, time.time()))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -70,9 +77,9 @@ def _said(chain: list[BaseException]) -> tuple[str, str]:
         for body in (getattr(cause, "body", None), _parsed(_text(cause))):
             message, code = _from_body(body)
             if message:
-                return _clean(message), code
+                return clean(message), code
     for cause in chain:
-        if words := _clean(str(getattr(cause, "message", "") or cause)):
+        if words := clean(str(getattr(cause, "message", "") or cause)):
             return words, ""
     return "", ""
 
@@ -106,7 +113,8 @@ def _from_body(body: Any) -> tuple[str, str]:
     return str(message), " ".join(str(inner[name]) for name in ("code", "type", "status") if inner.get(name))
 
 
-def _clean(words: str) -> str:
+def clean(words: str) -> str:
+    """A provider's or a library's words in one line, without the names of exceptions around them, and cut."""
     first = words.partition("\nTraceback")[0]
     return _SUFFIX.sub("", _PREFIX.sub("", " ".join(first.split()))).strip()[:_LONGEST]
 

@@ -41,6 +41,11 @@ def price_of(name: str) -> Price | None:
     )
 
 
+def is_known(name: str) -> bool:
+    """Whether the table has anything of model `name`."""
+    return bool(_row(name))
+
+
 def _dearest(rows: list[Mapping[str, Any]], rates: re.Pattern[str]) -> float:
     return _million(max((_number(row, key) or 0.0 for row in rows for key in row if rates.fullmatch(key)), default=0.0))
 

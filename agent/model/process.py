@@ -18,6 +18,10 @@ import agent
 _BOOT = "import runpy, sys; sys.path.append(sys.argv[1]); runpy.run_module('agent.model.server', run_name='__main__')"
 
 
+LITELLM, DIRECT = "litellm", "direct"
+"""Who makes the calls in the process (agent/model/server.py): the first line that it reads says which."""
+
+
 class Process(Protocol):
     """A process that reads requests and writes answers; no pipe blocks on this side. `pid` is its group's and session's number too."""
 
@@ -35,7 +39,7 @@ class Process(Protocol):
 
 
 class Spawned:
-    """A process of our own interpreter, which begins to import litellm at once. `first` is the line that it reads before. Raises OSError."""
+    """A process of our own interpreter, which begins to get ready at once. `first` is the line that it reads before. Raises OSError."""
 
     def __init__(self, env: Mapping[str, str], first: Mapping[str, Any]) -> None:
         self._popen = subprocess.Popen(  # noqa: S603  # our own interpreter and module

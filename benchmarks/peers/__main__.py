@@ -92,12 +92,16 @@ def _runners(folder: Path, server: PeerServer, names: Sequence[str]) -> Iterator
     home = _environment(folder / "home")
     yield Runner("shell: write, run, git commit", ("sh", "-c", _FLOOR), home)
     yield Runner("imports only: click, yaml, git", IMPORTS, home)
-    options = ("--model", "openai/mock", "--api-base", f"{server.address('agentctl')}/v1")
-    yield Runner("**agentctl step**, the first", (*AGENTCTL, "step", *options), home, _own(0), cold=True)
-    yield Runner("**agentctl step**, soon after another", (*AGENTCTL, "step", *options), home, _own(0))
-    yield Runner(
-        "**agentctl run**, one of six steps", (*AGENTCTL, "run", *options), home, [act for number in range(_STEPS) for act in _own(number)], _STEPS
-    )
+    where = ("--api-base", f"{server.address('agentctl')}/v1")
+    direct, through = (
+        ("--model", "openai/mock", *where),
+        ("--model", "openai/gpt-4o", *where),
+    )  # litellm knows nothing of the one, a price of the other
+    yield Runner("**agentctl step**", (*AGENTCTL, "step", *direct), home, _own(0))
+    yield Runner("**agentctl step**, through litellm, the first", (*AGENTCTL, "step", *through), home, _own(0), cold=True)
+    yield Runner("**agentctl step**, through litellm, soon after another", (*AGENTCTL, "step", *through), home, _own(0))
+    six = [act for number in range(_STEPS) for act in _own(number)]
+    yield Runner("**agentctl run**, one of six steps", (*AGENTCTL, "run", *direct), home, six, _STEPS)
     for agent in (one for one in AGENTS if not names or one.name in names):
         place = _place(agent, folder, server)
         if not Path(agent.argv(place)[0]).exists():

@@ -1,4 +1,4 @@
-"""A run through faults of the provider, as a process of its own with the real litellm, ends where a run without them does."""
+"""A run through faults of the provider, as a process of its own, with the real litellm and without, ends where a run without them does."""
 
 from __future__ import annotations
 
@@ -87,12 +87,13 @@ def finished(project: Project) -> None:
         assert any(f"What {title} took" in files[name] for name in files if "/lessons/" in name)
 
 
-def test_each_fault_by_itself_leaves_no_trace_in_tree_list_and_notes(project: Project, server: ChatServer) -> None:
+@pytest.mark.parametrize("name", ["openai/gpt-4o-2024-08-06", "openai/local"], ids=["litellm", "direct"])
+def test_each_fault_by_itself_leaves_no_trace_in_tree_list_and_notes(project: Project, server: ChatServer, name: str) -> None:
     """One fault before each reply, each of them once; the run is the undisturbed one's twin."""
     project.items(*ITEMS)
     server.says(*script())
     server.disturb(turn for fault in PASSING for turn in (fault, None))
-    ran = project.process("run", env=QUICK)
+    ran = project.process("run", env=QUICK | {"AGENTCTL_MODEL": name})
     assert ran.code == 0, ran.err
     assert server.disturbed == len(PASSING)
     assert len(server.requests) == len(script()) + len(PASSING)

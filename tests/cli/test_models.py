@@ -1,4 +1,4 @@
-"""Whole steps through litellm for real, against a loopback server that speaks the chat-completions protocol."""
+"""Whole steps, through litellm for real and without it, against a loopback server that speaks the chat-completions protocol."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -29,14 +30,35 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def listed(project: Project, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setenv("AGENTCTL_MODEL", "openai/gpt-4o-2024-08-06")
+    """One item, and a model at an address of one's own."""
+    monkeypatch.setenv("AGENTCTL_MODEL", "openai/local")
     monkeypatch.setenv("AGENTCTL_API_BASE", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef0123456789abcdef")
     project.items("Make add() add")
     return project
 
 
-def test_a_step_through_litellm_lands_and_is_charged_once_at_the_cached_price(listed: Project, server: ChatServer) -> None:
+@pytest.fixture
+def known(listed: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The same with a model that litellm knows."""
+    monkeypatch.setenv("AGENTCTL_MODEL", "openai/gpt-4o-2024-08-06")
+    return listed
+
+
+def test_a_step_at_an_address_of_ones_own_lands_without_litellm(listed: Project, server: ChatServer, tmp_path: Path) -> None:
+    """Whoever imports this one, fails."""
+    (tmp_path / "broken/litellm").mkdir(parents=True)
+    (tmp_path / "broken/litellm/__init__.py").write_text("raise ImportError('litellm was imported')")
+    env = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "broken"), str(SOURCE)])}
+    server.says(calls(EDIT, FINISH, usage={"prompt_tokens": 2006, "completion_tokens": 300, "total_tokens": 2306}))
+    ran = listed.process("step", env=env)
+    assert ran.code == 0, ran.err
+    assert "Agent-Model: openai/local\nAgent-Tokens: 2006 in, 0 cached, 300 out\n" in listed.git("log", "-1", "--format=%B")
+    again = listed.process("plan", env=env | {"AGENTCTL_MODEL": "openai/gpt-4o"})
+    assert "litellm was imported" in again.err
+
+
+def test_a_step_through_litellm_lands_and_is_charged_once_at_the_cached_price(known: Project, server: ChatServer) -> None:
     usage = {
         "prompt_tokens": 2006,
         "completion_tokens": 300,
@@ -45,11 +67,11 @@ def test_a_step_through_litellm_lands_and_is_charged_once_at_the_cached_price(li
         "completion_tokens_details": {"reasoning_tokens": 250},
     }
     server.says(calls(EDIT, FINISH, usage=usage))
-    ran = listed.process("step")
+    ran = known.process("step")
     assert ran.code == 0, ran.err
-    assert listed.read("calc.py").endswith("a + b\n")
-    assert "Agent-Tokens: 2006 in, 1920 cached, 300 out\nAgent-Cost: 0.0056 USD" in listed.git("log", "-1", "--format=%B")
-    assert listed.agentctl("cost", "--json").json["total"] == {"usd": 0.005615, "input": 2006, "cached": 1920, "output": 300}
+    assert known.read("calc.py").endswith("a + b\n")
+    assert "Agent-Tokens: 2006 in, 1920 cached, 300 out\nAgent-Cost: 0.0056 USD" in known.git("log", "-1", "--format=%B")
+    assert known.agentctl("cost", "--json").json["total"] == {"usd": 0.005615, "input": 2006, "cached": 1920, "output": 300}
     sent = server.requests[0].body
     assert sent["messages"][0]["content"].startswith("You are agentctl's worker")
     assert [tool["function"]["name"] for tool in sent["tools"]] == [
@@ -80,9 +102,9 @@ def test_tool_answers_go_back_to_the_model_and_the_prompt_only_grows(listed: Pro
     ("answer", "code", "said"),
     [
         (fault(401, "Incorrect API key provided: sk-test-0123456789abcdef0123456789abcdef"), 1, "OPENAI_API_KEY"),
-        (fault(404, "The model `gpt-4o-2024-08-06` does not exist", code="model_not_found"), 1, "gpt-4o-2024-08-06"),
+        (fault(404, "The model `local` does not exist", code="model_not_found"), 1, "openai/local"),
         (fault(429, "You exceeded your current quota", code="insufficient_quota"), 75, "quota"),
-        (fault(503, "overloaded"), 75, "gpt-4o-2024-08-06"),
+        (fault(503, "overloaded"), 75, "openai/local"),
     ],
 )
 def test_a_provider_that_refuses_is_one_sentence_and_nothing_has_changed(
@@ -98,10 +120,10 @@ def test_a_provider_that_refuses_is_one_sentence_and_nothing_has_changed(
     assert len(server.requests) == 1
 
 
-def test_a_missing_key_is_told_before_anything_is_sent(listed: Project, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_told_before_anything_is_sent(known: Project, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("AGENTCTL_API_BASE")
-    ran = listed.process("step")
+    ran = known.process("step")
     assert (ran.code, "OPENAI_API_KEY" in ran.err) == (1, True), ran.err
     assert server.requests == []
 
@@ -113,12 +135,12 @@ def test_no_network_is_told_as_such(listed: Project, monkeypatch: pytest.MonkeyP
     assert listed.status() == ""
 
 
-def test_the_key_reaches_neither_commands_nor_notes_nor_the_ledger(listed: Project, server: ChatServer) -> None:
+def test_the_key_reaches_neither_commands_nor_notes_nor_the_ledger(known: Project, server: ChatServer) -> None:
     leak = "sk-test-0123456789abcdef0123456789abcdef"
     server.says(calls(("run", {"command": "env > env.txt; cat env.txt"}), EDIT, ("finish", {"note": f"The key is {leak}. env.txt", "letter": leak})))
-    ran = listed.process("step")
+    ran = known.process("step")
     assert ran.code == 0, ran.err
-    everything = listed.git("log", "-p", "--all") + (listed.root / ".git/agentctl/ledger.jsonl").read_text() + ran.out + ran.err
+    everything = known.git("log", "-p", "--all") + (known.root / ".git/agentctl/ledger.jsonl").read_text() + ran.out + ran.err
     assert leak not in everything
     assert leak not in json.dumps([request.body for request in server.requests])
 

@@ -1,4 +1,4 @@
-"""Whatever a provider's server sends, through the real litellm in its real process: a reply, or an error with its mend that says what to do."""
+"""Whatever a provider's server sends, through the real litellm or without it, in a real process: a reply, or an error with its mend that says what to do."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from agent.errors import Exit
 from agent.model.client import Child, ClientModel
 from agent.model.comeback import seconds_until
 from agent.model.errors import Facts, ModelError, Origin, error_for
+from agent.model.process import DIRECT, LITELLM
 from agent.model.protocol import Endpoint
 from tests.fuzz.examples import assert_told, examples, in_time
 from tests.fuzz.inputs import ANY_BYTES, NUMBERS, damaged, damaged_json
@@ -50,9 +51,9 @@ def server() -> Iterator[ChatServer]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def child(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
-    running = Child(clean_env(tmp_path_factory.mktemp("home"), FAKE_API_KEY=KEY))
+@pytest.fixture(scope="module", params=[LITELLM, DIRECT])
+def child(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
+    running = Child(clean_env(tmp_path_factory.mktemp("home"), FAKE_API_KEY=KEY), caller=request.param)
     yield running
     running.close()
 

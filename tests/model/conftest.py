@@ -11,6 +11,7 @@ import pytest
 
 from agent.domain.chat import Message, Request, ToolSpec
 from agent.model.client import Child
+from agent.model.process import DIRECT, LITELLM
 from tests.model.chat_server import ChatServer
 
 ROOT = Path(__file__).parents[2]
@@ -50,10 +51,20 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture(scope="module")
 def child(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
-    home = tmp_path_factory.mktemp("home")
+    """One that calls through litellm."""
+    yield from _running(tmp_path_factory.mktemp("home"), LITELLM)
+
+
+@pytest.fixture(scope="module", params=[LITELLM, DIRECT])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
+    """One that calls through litellm, then one that calls the server itself."""
+    yield from _running(tmp_path_factory.mktemp("home"), request.param)
+
+
+def _running(home: Path, caller: str) -> Iterator[Child]:
     (home / "sitecustomize.py").write_text(NOISE)
     env = clean_env(home, FAKE_API_KEY=KEY, MY_SECRET=OTHER_KEY, EMPTY_KEY="")
     env["PYTHONPATH"] = os.pathsep.join([str(home), env["PYTHONPATH"]])
-    running = Child(env)
+    running = Child(env, caller=caller)
     yield running
     running.close()

@@ -1,4 +1,4 @@
-"""The bodies of the protocols that litellm speaks to providers, as far as faults and short replies need them."""
+"""The bodies of the protocols that are spoken to providers, as far as faults and short replies need them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agent.model.process import DIRECT, LITELLM
+
 Json = dict[str, Any]
 _TOKENS = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One protocol. `said` takes a text or None and "stop", "length" or "content_filter"; `nothing` is a reply without any choice in it."""
+    """One protocol, and who speaks it. `said` takes a text or None and "stop", "length" or "content_filter"; `nothing` is a reply without any choice in it."""
 
     model: str
     path: str
     failed: Callable[[int, str, str], Json]
     said: Callable[[str | None, str], Json]
     nothing: Json
+    caller: str = LITELLM
 
 
 def _openai(status: int, message: str, code: str) -> Json:
@@ -64,6 +67,7 @@ def _chat(text: str | None, finish: str) -> Json:
 
 DIALECTS = (
     Dialect("openai/local", "/v1", _openai, _completion, _completion(None, "stop") | {"choices": []}),
+    Dialect("openai/local", "/v1", _openai, _completion, _completion(None, "stop") | {"choices": []}, DIRECT),
     Dialect("azure/local", "", _openai, _completion, _completion(None, "stop") | {"choices": []}),
     Dialect("anthropic/claude-sonnet-4-5", "", _anthropic, _message, _message(None, "stop")),
     Dialect("gemini/gemini-2.5-pro", "", _gemini, _candidate, {"candidates": [], "usageMetadata": {"promptTokenCount": 10, "totalTokenCount": 10}}),

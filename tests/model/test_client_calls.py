@@ -1,4 +1,4 @@
-"""The real litellm in its real process, against a loopback server."""
+"""Calls by the real process, through the real litellm or without it, against a loopback server."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def failing(asked: ClientModel) -> ModelError:
     return caught.value
 
 
-def test_a_tool_call_and_its_answer_make_the_round_trip(child: Child, server: ChatServer) -> None:
+def test_a_tool_call_and_its_answer_make_the_round_trip(either: Child, server: ChatServer) -> None:
     server.says(calls(("read", {"path": "a.py"}), said="Look first."), text("Done."))
-    asked = model(child, server)
+    asked = model(either, server)
     first = asked.complete(ASKED)
     assert (first.text, first.calls, first.finish) == ("Look first.", (ToolCall("call_1", "read", '{"path": "a.py"}'),), "tool_calls")
 
@@ -57,37 +57,37 @@ def test_a_tool_call_and_its_answer_make_the_round_trip(child: Child, server: Ch
     assert not body.get("stream")
 
 
-def test_broken_arguments_arrive_as_they_were_written(child: Child, server: ChatServer) -> None:
+def test_broken_arguments_arrive_as_they_were_written(either: Child, server: ChatServer) -> None:
     server.says(calls(("write", '{"path": "a.py", "conten'), finish="length"))
-    cut = model(child, server).complete(ASKED)
+    cut = model(either, server).complete(ASKED)
     assert (cut.calls[0].args, cut.finish) == ('{"path": "a.py", "conten', "length")
 
 
-def test_a_reply_as_long_as_allowed_counts_as_cut_off_whatever_the_server_says(child: Child, server: ChatServer) -> None:
+def test_a_reply_as_long_as_allowed_counts_as_cut_off_whatever_the_server_says(either: Child, server: ChatServer) -> None:
     server.says(calls(("write", '{"path": "a.py", "conten'), usage={"prompt_tokens": 9, "completion_tokens": 500, "total_tokens": 509}))
-    assert model(child, server).complete(ASKED).finish == "length"
+    assert model(either, server).complete(ASKED).finish == "length"
 
 
-def test_calls_without_ids_or_arguments_get_some(child: Child, server: ChatServer) -> None:
+def test_calls_without_ids_or_arguments_get_some(either: Child, server: ChatServer) -> None:
     bare = {"id": None, "type": "function", "function": {"name": "list", "arguments": None}}
     server.says(reply({"tool_calls": [bare, bare]}, finish="tool_calls"))
-    one, other = model(child, server).complete(ASKED).calls
+    one, other = model(either, server).complete(ASKED).calls
     assert one.id
     assert one.id != other.id
     assert one.args == "{}"
 
 
-def test_half_characters_and_special_tokens_in_a_text_do_no_harm(child: Child, server: ChatServer) -> None:
+def test_half_characters_and_special_tokens_in_a_text_do_no_harm(either: Child, server: ChatServer) -> None:
     server.says(text("<|endoftext|> ok"))
     asked = Request((Message("user", "EOT = '<|endoftext|>' \udcff ü"),), (), 100)
-    assert model(child, server).complete(asked).text == "<|endoftext|> ok"
+    assert model(either, server).complete(asked).text == "<|endoftext|> ok"
     assert server.requests[0].body["messages"][0]["content"] == "EOT = '<|endoftext|>' ? ü"
 
 
-def test_a_conversation_of_megabytes_goes_through_the_pipe(child: Child, server: ChatServer) -> None:
+def test_a_conversation_of_megabytes_goes_through_the_pipe(either: Child, server: ChatServer) -> None:
     server.says(text("b" * 2_000_000))
     long = "a" * 3_000_000
-    assert len(model(child, server).complete(Request((Message("user", long),), (), 100)).text) == 2_000_000
+    assert len(model(either, server).complete(Request((Message("user", long),), (), 100)).text) == 2_000_000
     assert server.requests[0].body["messages"][0]["content"] == long
 
 
@@ -105,9 +105,9 @@ def test_more_cached_than_sent_is_taken_for_all_of_it(child: Child, server: Chat
     assert used.usd == pytest.approx(2006 * 1.25e-6 + 300 * 10e-6)
 
 
-def test_a_model_without_a_price_costs_an_unknown_amount_and_not_zero(child: Child, server: ChatServer) -> None:
+def test_a_model_without_a_price_costs_an_unknown_amount_and_not_zero(either: Child, server: ChatServer) -> None:
     server.says(text("hi"))
-    asked = model(child, server, "openai/my-local-thing")
+    asked = model(either, server, "openai/my-local-thing")
     assert asked.complete(ASKED).usage.usd is None
     assert asked.price is None
     assert asked.limits == price.CAREFUL
@@ -146,10 +146,10 @@ def test_a_claude_is_told_what_to_cache_and_its_cache_is_charged_once(child: Chi
     assert json.dumps(sent.body).count('"cache_control"') == 2
 
 
-def test_the_named_variable_holds_the_key_and_local_servers_need_none(child: Child, server: ChatServer) -> None:
+def test_the_named_variable_holds_the_key_and_local_servers_need_none(either: Child, server: ChatServer) -> None:
     server.says(text("hi"))
-    model(child, server, key_env="FAKE_API_KEY").complete(ASKED)
-    model(child, server).complete(ASKED)
+    model(either, server, key_env="FAKE_API_KEY").complete(ASKED)
+    model(either, server).complete(ASKED)
     assert [sent.headers["authorization"] for sent in server.requests] == [f"Bearer {KEY}", "Bearer none"]
 
 
@@ -158,24 +158,24 @@ def test_an_answer_that_says_nothing_still_costs(child: Child, server: ChatServe
     assert failing(model(child, server, "openai/gpt-4o-2024-08-06")).spent.usd == 0.005615
 
 
-def test_nothing_but_thoughts_up_to_the_limit_is_a_cut_off_reply(child: Child, server: ChatServer) -> None:
+def test_nothing_but_thoughts_up_to_the_limit_is_a_cut_off_reply(either: Child, server: ChatServer) -> None:
     server.says(reply({}, finish="length"))
-    got = model(child, server).complete(ASKED)
+    got = model(either, server).complete(ASKED)
     assert (got.text, got.calls, got.finish) == ("", (), "length")
 
 
-def test_a_slow_server_is_left_after_the_limit(child: Child, server: ChatServer) -> None:
+def test_a_slow_server_is_left_after_the_limit(either: Child, server: ChatServer) -> None:
     server.says(slow(text("x"), 5.0))
-    error = failing(model(child, server, limit=0.4))
+    error = failing(model(either, server, limit=0.4))
     assert (error.reason, error.kind, error.code, len(server.requests)) == (Reason.TIMEOUT, Kind.WAIT, Exit.UNAVAILABLE, 1)
     assert "0.4 s" in error.message
 
 
-def test_a_refused_connection_says_where(child: Child) -> None:
+def test_a_refused_connection_says_where(either: Child) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        error = failing(ClientModel("openai/local", Endpoint(api_base=address), child))
+        error = failing(ClientModel("openai/local", Endpoint(api_base=address), either))
     assert (error.reason, error.kind, error.code) == (Reason.UNREACHABLE, Kind.WAIT, Exit.UNAVAILABLE)
     assert error.message == f"openai/local cannot be reached at {address}: Connection refused"
 
@@ -188,10 +188,10 @@ def test_a_missing_key_is_one_sentence_and_what_to_type(child: Child) -> None:
         assert error.hint.startswith(f"export {variable}=")
 
 
-def test_a_key_variable_that_is_unset_or_empty_is_named_and_nothing_is_sent(child: Child, server: ChatServer) -> None:
+def test_a_key_variable_that_is_unset_or_empty_is_named_and_nothing_is_sent(either: Child, server: ChatServer) -> None:
     server.says(text("hi"))
     for variable in ("NOT_THERE_KEY", "EMPTY_KEY"):
-        error = failing(model(child, server, key_env=variable))
+        error = failing(model(either, server, key_env=variable))
         assert error.reason is Reason.NO_KEY
         assert variable in error.message
     assert server.requests == []
@@ -220,17 +220,17 @@ def test_check_knows_without_a_call(child: Child, server: ChatServer) -> None:
     assert server.requests == []
 
 
-def test_a_key_in_a_providers_words_is_never_shown(child: Child, server: ChatServer) -> None:
+def test_a_key_in_a_providers_words_is_never_shown(either: Child, server: ChatServer) -> None:
     words = f"429 for url 'https://api.example.invalid/v1?key={KEY}' with Bearer {KEY} and {OTHER_KEY} and sk-proj-abcdefgh1234"
     for status in (401, 429, 500):
         server.says(fault(status, words))
-        error = failing(model(child, server, key_env="FAKE_API_KEY"))
+        error = failing(model(either, server, key_env="FAKE_API_KEY"))
         shown = f"{error} {error.message} {error.hint} {error!r}"
         assert "[redacted]" in shown
         for secret in (KEY, "0123456789abcdef", OTHER_KEY, "abcdefgh1234"):
             assert secret not in shown
 
 
-def test_the_words_of_the_provider_are_cut_short(child: Child, server: ChatServer) -> None:
+def test_the_words_of_the_provider_are_cut_short(either: Child, server: ChatServer) -> None:
     server.says(fault(400, "blah " * 2000))
-    assert len(failing(model(child, server)).message) < 320
+    assert len(failing(model(either, server)).message) < 320

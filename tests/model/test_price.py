@@ -33,8 +33,8 @@ NAMES = [
 
 LITELLMS_OWN = """
 import json, os, sys
-from agent.model.server import _import_litellm
-litellm = _import_litellm()
+from agent.model.through_litellm import _imported
+litellm = _imported()
 told = {}
 for name in json.loads(sys.argv[1]):
     try:

@@ -273,7 +273,7 @@ def _holds_no_key(pid: int) -> None:
 def test_a_second_step_soon_after_the_first_loads_nothing_and_doctor_knows_what_is_warm(project: Project, server: ChatServer) -> None:
     server.says(calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"}), ("finish", {"note": "add() adds.", "letter": "Nothing."})))
     project.items("Mend the sum", "Mend it again")
-    env = {"AGENTCTL_WARM": "1", "AGENTCTL_MODEL": "openai/local", "AGENTCTL_API_BASE": server.url, "A_LOGIN": "x"}
+    env = {"AGENTCTL_WARM": "1", "AGENTCTL_MODEL": "openai/gpt-4o", "AGENTCTL_API_BASE": server.url, "A_LOGIN": "x"}
     before = set(warm_processes())
     first = project.process("step", env=env)
     assert first.code == 0, first.err
