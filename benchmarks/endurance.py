@@ -1,4 +1,6 @@
-"""`python -m benchmarks.endurance [STEPS]`: that many steps on one repository, with faults and kills, without waiting for the clock.
+"""`python -m benchmarks.endurance [STEPS [FOLDER]]`: that many steps on one repository, with faults and kills, without waiting for the clock.
+
+In a FOLDER the repository stays, and a later call goes on with it: the steps may be taken in several sittings.
 
 3,744 is a step each five minutes for thirteen days. `agentctl run` takes them, ten at a time; every ten it is ended by SIGKILL once, at a
 random moment, and begun again, and the model is out of reach once in every step. At marks on the way: CPU and wall of a step (the median of the last runs), the
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,15 +54,15 @@ class Took:
 
 def main() -> None:
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else _MARKS[-1]
-    with workshop() as folder:
+    with nullcontext(Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 else workshop() as folder:
         env = {**environment(folder / "home"), "AGENTCTL_BACKOFF": "0.001", "AGENTCTL_MODEL": f"scripted:{folder / 'replies.yaml'}"}
         (folder / "replies.yaml").write_text(_REPLIES)
-        root = _repository(folder / "repo", env)
+        root = folder / "repo" if (folder / "repo").exists() else _repository(folder / "repo", env)
         print(f"\n### {steps} steps on one repository, killed once every {_STRETCH}\n")
         print("| step | wall s | CPU s | memory MiB (most) | brief tokens | .git MiB | after gc |\n|---|---|---|---|---|---|---|", flush=True)
         took: list[Took] = []
-        number = 0
-        marks = sorted({*(mark for mark in _MARKS if mark < steps), steps})
+        number = _done(root, env)
+        marks = sorted({*(mark for mark in _MARKS if number < mark < steps), steps})
         for number, one in _stretches(root, env, steps):
             took.append(one)
             if marks and number >= marks[0]:
@@ -70,8 +73,9 @@ def main() -> None:
 
 def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took]]:
     """Take the steps; gives after each ten or eleven how many are done, and what those after the kill took."""
-    chance = random.Random(0)  # noqa: S311 - the same moments again
-    seconds, done, added = float(_STRETCH), 0, 0
+    done, seconds = _done(root, env), float(_STRETCH)
+    added = len(list((root / ".agent/todo").iterdir()))
+    chance = random.Random(done)  # noqa: S311 - the same moments again
     while done < steps:
         added = _add_items(root, env, added, done + _STRETCH + _SPARE)
         goal = min(done + _STRETCH, steps)
