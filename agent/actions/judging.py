@@ -9,6 +9,7 @@ from dataclasses import replace
 from agent.actions.before import checks_before, told_as
 from agent.actions.commits import ground_for
 from agent.actions.scene import Scene
+from agent.actions.told import texts_of
 from agent.actions.workbench import Workbench
 from agent.domain.change import Change
 from agent.domain.events import Listener, Phase
@@ -22,6 +23,7 @@ from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
 from agent.repository.changes import added_lines, both_texts, changed_between, changes_between
 from agent.repository.repo import FOLDER
+from agent.worker.protocol import Report
 from agent.worker.shell import Shell
 
 
@@ -57,8 +59,9 @@ class Judge:
     def _seconds(self) -> float:
         return self._limits.check_minutes * 60
 
-    def judge(self, note: str) -> tuple[Verdict, str]:
-        """The verdict on what would land with `note`, and that tree: nothing that changes later gets in."""
+    def judge(self, report: Report) -> tuple[Verdict, str]:
+        """The verdict on what would land with `report`, as the worker wrote it, and that tree: nothing that changes later gets in."""
+        note = report.note
         self._bench.ground = base = ground_for(self._repo, self._base, self._item.id)
         tree = self._bench.result(note)
         changes = changes_between(self._repo, base, tree)
@@ -66,7 +69,7 @@ class Judge:
         if own:
             return Verdict((), tuple(own)), tree
         self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
-        verdict = self._gate(changes, base, tree)
+        verdict = self._gate(changes, base, tree, texts_of(report))
         self._bench.after_checks()
         now = self._bench.result(note)
         if now != tree:
@@ -75,7 +78,7 @@ class Judge:
             verdict = replace(verdict, findings=(*verdict.findings, told))
         return verdict, tree
 
-    def _gate(self, changes: tuple[Change, ...], base: str, tree: str) -> Verdict:
+    def _gate(self, changes: tuple[Change, ...], base: str, tree: str, texts: Sequence[tuple[str, str]]) -> Verdict:
         return gate(
             commands=self._commands,
             changes=changes,
@@ -88,6 +91,7 @@ class Judge:
             environment=os.environ,
             listen=self._listen,
             before=self.before,
+            texts=texts,
             memory=f"{self._repo.prefix}{FOLDER}",
         )
 

@@ -23,6 +23,7 @@ from agent.actions.setup import set_up
 from agent.actions.sharing import sharing_for
 from agent.actions.shells import Shells, open_shells
 from agent.actions.spending import purse_for
+from agent.actions.told import drop_telling
 from agent.actions.trust import approve_written, refuse_untrusted
 from agent.actions.workbench import Workbench
 from agent.domain.events import Listener, Phase, StepBegan, StepEnded
@@ -169,11 +170,12 @@ class _Step:
         workspace = Workspace(self.repo.work.below(self.repo.prefix), self.repo, self.bench.keep)
         limits = self.config.limits
         progress = self.bench.entry.progress
+        desk = Desk(workspace, self.shells.work, failing_part, lessons=list(progress.lessons), proposals=list(progress.proposals))
         session = Loop(
             self.model,
             brief,
             STEP_TOOLS,
-            Desk(workspace, self.shells.work, failing_part, lessons=list(progress.lessons), proposals=list(progress.proposals)),
+            desk,
             Allowance(limits.calls, limits.usd, limits.minutes * 60, bounds.deadline),
             count=count,
             before=self.bench.before_tool,
@@ -183,15 +185,16 @@ class _Step:
             listen=self.listen,
             clock=bounds.clock,
         )
-        return self._until_judged(session)
+        return self._until_judged(session, desk)
 
-    def _until_judged(self, session: Session) -> StepResult:
+    def _until_judged(self, session: Session, desk: Desk) -> StepResult:
         """Let the session work until what it hands in lands, or it ends for another reason."""
         verdict: Verdict | None = None
         claimed: Report | None = None
         said: str | None = None
         while True:
-            report = clean(session.work(said))
+            written = session.work(said)
+            report = clean(written)
             if report.ending is Ending.ASKED:
                 return self._without_landing(asked(self.step, self.item, report, self._usage(report), self.means), Exit.PERSON_NEEDED)
             if report.ending is Ending.LIMIT and report.limit == "deadline":
@@ -199,12 +202,13 @@ class _Step:
             if report.ending is not Ending.FINISHED:
                 return self._failed(report, claimed, verdict)
             claimed = report
-            verdict, tree = self.judge.judge(report.note)
+            verdict, tree = self.judge.judge(written)
             if verdict.ok:
                 outcome = self._land(report, verdict, tree)
                 if isinstance(outcome, StepResult):
                     return outcome
                 verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(safe(outcome), 1500)}",))
+            drop_telling(desk, self.item.allow)
             said = feedback(verdict, self.judge.before)
 
     def _usage(self, report: Report) -> Usage:
@@ -252,7 +256,7 @@ class _Step:
         """What a hook made of the step's files, judged again; or why that can't land: the hook only refused, or put in something else."""
         if made.commit is not None:
             self.bench.refuse(made)
-        again, mended = self.judge.judge(report.note)
+        again, mended = self.judge.judge(report)
         if mended == tree:
             return _swapped(made) if made.commit else made.said
         if not again.ok:

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.domain.allow import FALSE_ALARM
@@ -45,14 +45,28 @@ def secrets(added: AddedLines, environment: Mapping[str, str]) -> tuple[Objectio
     """
     own = own_keys(environment)
     return tuple(
-        Objection(
+        _objection(
             f"{one_line(path, _PATH_WIDTH)}:{number} holds what looks like {hit.kind}: take it out and read it from the environment "
             "or from a file that git ignores.",
-            f"{FALSE_ALARM}{fingerprint(hit.text)}" if hit.text else "",
+            hit,
         )
         for path, lines in added.items()
         for number, hit in _hits(lines, own)
     )
+
+
+def secrets_told(texts: Iterable[tuple[str, str]], environment: Mapping[str, str]) -> tuple[Objection, ...]:
+    """As `secrets`, for `texts` that are no files, each after what it is called ("your note")."""
+    own = own_keys(environment)
+    return tuple(
+        _objection(f"Line {number} of {name} holds what looks like {hit.kind}: write it again without that.", hit)
+        for name, text in texts
+        for number, hit in _hits(list(enumerate(text.split("\n"), 1)), own)
+    )
+
+
+def _objection(told: str, hit: _Hit) -> Objection:
+    return Objection(told, f"{FALSE_ALARM}{fingerprint(hit.text)}" if hit.text else "")
 
 
 def fingerprint(secret: str) -> str:
