@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from agent.actions.before import checks_before, told_as
 from agent.actions.commits import ground_for
+from agent.actions.own_scripts import settled_at
 from agent.actions.scene import Scene
 from agent.actions.told import texts_of
 from agent.actions.workbench import Workbench
@@ -39,6 +40,7 @@ class Judge:
         self._listen = listen
         self._limits = scene.memory.config.limits
         self._commands = tuple(dict.fromkeys([*scene.memory.config.checks, *item.checks]))
+        self._setup = scene.memory.config.setup
         self.before: dict[str, Baseline] = {}
 
     def look_before(self) -> None:
@@ -92,6 +94,7 @@ class Judge:
             listen=self._listen,
             before=self.before,
             texts=texts,
+            known=settled_at(self._repo, base, [*self._commands, *self._setup], changes),
             memory=f"{self._repo.prefix}{FOLDER}",
         )
 

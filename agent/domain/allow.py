@@ -22,7 +22,7 @@ MEANINGS: Mapping[str, str] = {
     STILL_RED: "a check that was red before may stay red, if it tells its tests and no more of them fail",
     HIDDEN_CHARACTERS: "added lines and names may hold characters that a reader doesn't see",
     AUTOMATION: "files of CI, hooks, editor tasks and the like, which run by themselves elsewhere, may change",
-    CHECK_SCRIPTS: "scripts that a check runs may change",
+    CHECK_SCRIPTS: "scripts that a check or setup runs may change",
     f"{FALSE_ALARM}FINGERPRINT": "the text of this fingerprint, which the refusal tells, is no secret",
 }
 """Each word with what it lets through."""

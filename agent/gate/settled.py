@@ -1,14 +1,13 @@
-"""What a step may change only where a person said so: files that run by themselves elsewhere, and the scripts of its own checks."""
+"""What a step may change only where a person said so: files that run by themselves elsewhere, and the scripts of its own checks and hooks."""
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from agent.domain.allow import AUTOMATION, CHECK_SCRIPTS
 from agent.domain.change import AddedLines, Change
-from agent.domain.shellwords import shell_words
 from agent.domain.text import one_line
 from agent.gate.protocol import Objection
 
@@ -31,36 +30,36 @@ _AUTOMATION = {
 }
 _ATTRIBUTES = re.compile(r"(?:.*/)?\.gitattributes", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?<![\w-])(?:filter|diff|merge)=")
-_RUNNERS = re.compile(
-    r"(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|deno|bun|ruby|perl|php|tsx|ts-node|env|exec|time|nice|timeout|xargs|uv|poetry|run|npx|-f"
-)
-_BETWEEN = re.compile(r"[();<>|&]+|-.*|\w+=.*|\d+[smh]?")
 
 
-def settled(changes: Sequence[Change], added: AddedLines, commands: Sequence[str], under: str = "") -> tuple[Objection, ...]:
-    """One objection for each changed file of these kinds. `under` is the folder in which `commands`, the checks, run: "" or "apps/web/"."""
-    scripts = {posixpath.normpath(under + word) for command in commands for word in _scripts(command)}
-    return tuple(objection for change in changes for objection in _of(change, added, scripts))
+@dataclass(frozen=True)
+class Settled:
+    """Paths from the top: `scripts` that checks or setup run, those that hooks of git run (`hooked`), and the folder of those hooks, "" outside of the tree."""
+
+    scripts: Collection[str] = ()
+    hooked: Collection[str] = ()
+    hooks: str = ""
 
 
-def _of(change: Change, added: AddedLines, scripts: set[str]) -> Iterator[Objection]:
+NOTHING_SETTLED = Settled()
+
+
+def settled(changes: Sequence[Change], added: AddedLines, known: Settled) -> tuple[Objection, ...]:
+    """One objection for each changed file of these kinds."""
+    return tuple(objection for change in changes for objection in _of(change, added, known))
+
+
+def _of(change: Change, added: AddedLines, known: Settled) -> Iterator[Objection]:
     path = change.path.casefold()  # a checkout on macOS or Windows takes `.GitHub` for `.github`
     told = one_line(change.path, _WIDTH)
     why = next((why for why, pattern in _AUTOMATION.items() if pattern.fullmatch(path)), "")
+    if known.hooks and change.path.startswith(f"{known.hooks}/"):
+        why = "is a hook of git"
     if why:
         yield Objection(f"{told} {why}: a step may not change it.", AUTOMATION)
     elif _ATTRIBUTES.fullmatch(path) and any(_PROGRAM.search(line) for _, line in added.get(change.path, ())):
         yield Objection(f"{told} has git start a program (filter, diff or merge): a step may not add that.", AUTOMATION)
-    if change.kind != "added" and change.path in scripts:
-        yield Objection(f"{told} is a script that a check runs: a step may not change what it is judged by.", CHECK_SCRIPTS)
-
-
-def _scripts(command: str) -> list[str]:
-    """The words of a shell command that stand where a program does, or after a program that runs a file."""
-    found, expected = [], True
-    for word in shell_words(command):
-        if expected and not _BETWEEN.fullmatch(word):
-            found.append(word)
-        runner = bool(_RUNNERS.fullmatch(posixpath.basename(word)))
-        expected = runner or bool(re.fullmatch(r"[();|&]+", word)) or (expected and bool(_BETWEEN.fullmatch(word)))
-    return found
+    elif change.kind != "added" and change.path in known.hooked:
+        yield Objection(f"{told} is a script that a hook of git runs: a step may not change it.", AUTOMATION)
+    if change.kind != "added" and change.path in known.scripts:
+        yield Objection(f"{told} is a script that a check or setup runs: a step may not change what it is judged by.", CHECK_SCRIPTS)

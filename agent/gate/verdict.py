@@ -16,7 +16,7 @@ from agent.gate.fewer import fewer_tests, not_redder, redder
 from agent.gate.protect import SizeLimits, findings
 from agent.gate.protocol import Baseline, CheckResult, Objection, Verdict, sorted_out
 from agent.gate.secrets import secrets, secrets_told
-from agent.gate.settled import settled
+from agent.gate.settled import NOTHING_SETTLED, Settled, settled
 from agent.gate.unseen import unseen
 from agent.gate.weakened.compare import weakened
 from agent.gate.weakened.protocol import Sides
@@ -48,18 +48,19 @@ def gate(
     listen: Listener,
     before: Mapping[str, Baseline] = MappingProxyType({}),
     texts: Sequence[tuple[str, str]] = (),
+    known: Settled = NOTHING_SETTLED,
     memory: str = ".agent",
 ) -> Verdict:
     """Judge the working tree in which `shell` runs the checks. The checks (`timeout` seconds each) are run only where nothing was found against the changes.
 
     `environment` is this process's own: its keys must not appear in `added`, nor in `texts`, what the worker wrote beside code. `before` is what the checks said of the base
     commit: they may not count fewer tests now. A step without any change is refused unless one of its commands was red
-    there and is green now. `sides` are the texts of files that can weaken tests. What `item` allows (agent/domain/allow.py) is let through and told.
+    there and is green now. `sides` are the texts of files that can weaken tests, `known` the scripts that only a person changes. What `item` allows (agent/domain/allow.py) is let through and told.
     `memory` is agentctl's own folder, relative to the repository's top. Raises AgentctlError as `run_checks` does.
     """
     idle = not changes and NO_CHANGE not in item.allow
     was_red = {command for command in commands if command in before and not before[command].ok}
-    held = settled(changes, added, commands, memory.removesuffix(".agent"))
+    held = settled(changes, added, known)
     telling = [*secrets(added, environment), *secrets_told(texts, environment)]
     refused, allowed = sorted_out([*telling, *unseen(changes, added), *held, *weakened(sides, commands, item)], item.allow)
     refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED.told] if idle and not was_red else []))

@@ -109,18 +109,29 @@ class Programs:
         }
         return sorted((str(file), stamp(file)) for file in files)
 
+    def hooks_folder(self) -> Path:
+        """Where git looks for hooks: the repository's own, or the person's for all of their repositories."""
+        named = [one.value for one in self._settings() if one.key.lower() == "core.hookspath"]
+        return self._place.top / Path(named[-1]).expanduser() if named else self._place.common_dir / "hooks"
+
+    def hook_files(self) -> list[Path]:
+        """The hooks there that git would start."""
+        try:
+            return sorted(file for file in self.hooks_folder().iterdir() if file.suffix != ".sample" and file.is_file() and os.access(file, os.X_OK))
+        except OSError:
+            return []
+
     def _hooks(self, own: list[_Setting]) -> list[Runs]:
         """The hooks of the repository: files that git would start, each by its name and its bytes."""
         moved = [one.value for one in self._settings() if one.key.lower() == "core.hookspath"]
         mine = [one.value for one in own if one.key.lower() == "core.hookspath"]
         if moved and moved[-1:] != mine[-1:]:
             return []  # the person's own, for all of their repositories
-        folder = self._place.top / Path(mine[-1]).expanduser() if mine else self._place.common_dir / "hooks"
         try:
-            files = sorted(file for file in folder.iterdir() if file.suffix != ".sample" and file.is_file() and os.access(file, os.X_OK))
-            return [Runs("git hook", f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}", str(folder)) for file in files]
+            digests = [(file, hashlib.sha256(file.read_bytes()).hexdigest()[:16]) for file in self.hook_files()]
         except OSError:
             return []
+        return [Runs("git hook", f"{file.name} {digest}", str(file.parent)) for file, digest in digests]
 
 
 def _setting(scope: str, origin: str, text: str) -> _Setting:
