@@ -20,6 +20,7 @@ from agent.domain.config import SandboxSettings
 from agent.domain.text import left_out
 from agent.errors import AgentctlError
 from agent.worker.processes import signal_family
+from agent.worker.sandbox.cgroup import counted
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Sandbox
 from agent.worker.scratch import scratch_folder
 
@@ -145,6 +146,11 @@ def run_command(command: str, *, cwd: Path, env: Mapping[str, str], timeout: flo
     mark = secrets.token_hex(12)
     argv, marked = shell_argv(command, env.get("PATH")), {**env, _MARK: mark}
     launch = inside[0].wrap(argv, marked, cwd, inside[1]) if inside else Launch(argv, marked)
+    with counted(launch, inside[1].limits.processes if inside else 0) as launch:
+        return _ended(launch, cwd, f"{_MARK}={mark}", began, timeout)
+
+
+def _ended(launch: Launch, cwd: Path, mark: str, began: float, timeout: float) -> Completed:
     reader, writer = os.pipe()
     try:
         process = _start(launch, cwd, writer)
@@ -160,7 +166,7 @@ def run_command(command: str, *, cwd: Path, env: Mapping[str, str], timeout: flo
         timed_out = not _read_until_exit(process, reader, ends, began + timeout)
     finally:
         end = _end_kept if launch.keeper else _end_all
-        end(process, f"{_MARK}={mark}", reader, ends)
+        end(process, mark, reader, ends)
         os.close(reader)
     return Completed(None if timed_out else _exit_code(process.returncode), ends.text(), round(time.monotonic() - began, 3), timed_out)
 

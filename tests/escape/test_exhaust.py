@@ -12,6 +12,7 @@ import pytest
 
 from agent.domain.config import SandboxSettings
 from agent.worker.sandbox.protocol import Confines, Limits, Sandbox
+from agent.worker.sandbox.trial import limits_processes
 from agent.worker.shell import run_command
 from tests.escape.conftest import working
 from tests.escape.world import running, world_around
@@ -35,13 +36,26 @@ def a_word() -> str:
     return f"6{time.monotonic_ns() % 10**8}.5"
 
 
-def test_a_fork_bomb_leaves_nothing_and_is_cut_at_its_limit_but_for_root(furnished: Project, sandbox: Sandbox) -> None:
+def test_a_fork_bomb_leaves_nothing_and_is_cut_at_its_limit_where_one_holds(furnished: Project, sandbox: Sandbox) -> None:
     word = a_word()
     with world_around(furnished, SandboxSettings(kind=sandbox.name, processes=MOST)) as world:
         count = made(world.run(bomb(word), timeout=6))
     assert running(word) == []
-    if os.geteuid() != 0:
-        assert 0 < count < MOST
+    assert (0 < count < MOST) == limits_processes(sandbox)
+    assert os.geteuid() == 0 or limits_processes(sandbox)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel counts the processes of others")
+def test_root_has_a_group_for_each_command_where_one_can_be_made_and_none_is_left(furnished: Project, sandbox: Sandbox) -> None:
+    if not limits_processes(sandbox):
+        pytest.skip("no control group that counts processes can be made here")
+    places = [Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup")]
+    before = {group for place in places for group in place.glob("**/agentctl-*")}
+    with world_around(furnished, SandboxSettings(kind=sandbox.name, processes=MOST)) as world:
+        assert "done" in world.run("echo done")
+        world.run("sleep 60", timeout=1)
+    mine = {group for place in places for group in place.glob("**/agentctl-*")} - before
+    assert [group for group in mine if not (group / "cgroup.procs").read_text().strip()] == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the test above says it already")

@@ -21,6 +21,16 @@ from agent.worker.sandbox.protocol import Attempt, Sandbox
 from agent.worker.shell import Shell, clean_environment
 
 _TIMEOUT = 30.0  # seconds
+_FEW = 60
+_MANY = f"""
+import _thread, os
+lock = _thread.allocate_lock()
+lock.acquire()
+for _ in range({_FEW}):
+    _thread.start_new_thread(lock.acquire, ())
+os.write(1, b"no limit")
+os._exit(0)
+"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,20 @@ def try_out(sandbox: Sandbox) -> Trial:
     if len(seen) < len(Attempt):
         return Trial(frozenset(), one_line(done.output.strip() or f"it ended with exit code {done.code} and said nothing", 300))
     return Trial(frozenset(attempt for attempt, how in seen.items() if how == "open" and (written or attempt is not Attempt.WRITE)))
+
+
+def limits_processes(sandbox: Sandbox) -> bool:
+    """Whether a command inside `sandbox` is refused more processes than its limit: tried, with a small one."""
+    with tempfile.TemporaryDirectory(prefix="agentctl-trial-") as folder:
+        place = Path(folder).resolve()
+        for name in ("tree", "scratch/home", "scratch/tmp"):
+            (place / name).mkdir(parents=True)
+        settings = SandboxSettings(processes=_FEW)
+        environment = {**os.environ, "HOME": str(place / "home")}
+        confines = confine(place / "tree", (), place / "scratch", settings, environment)
+        shell = Shell(place / "tree", clean_environment(environment), sandbox, confines, settings)
+        done = shell.run(shlex.join(["exec", sys.executable, "-I", "-S", "-B", "-c", _MANY]), _TIMEOUT)
+    return "no limit" not in done.output
 
 
 @contextmanager
