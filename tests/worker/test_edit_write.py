@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import difflib
 import os
+import re
 import resource
 import signal
 import stat
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from agent.beneath import Beneath
 from agent.worker import files
 from agent.worker.files import Refusal, decode, save, written
+from agent.worker.tools.mismatch import alike
 from agent.worker.tools.placeholders import placeholder
 
 from .bench import Bench, git
@@ -357,3 +360,25 @@ def test_half_a_character_is_never_written() -> None:
     assert content.codec == files.UTF8
     with pytest.raises(Refusal):
         content.replaced([(0, 1)], "\udce9")
+
+
+@given(st.text("ab \n\t", max_size=40), st.text("ab \n\t", min_size=1, max_size=6))
+def test_a_text_is_found_by_its_words_whatever_stands_between_them(text: str, old: str) -> None:
+    pattern = r"\s+".join(map(re.escape, old.split()))
+    assert alike(text, old) == ([match.span() for match in re.finditer(pattern, text)] if pattern else [])
+
+
+def test_in_a_large_file_only_lines_that_share_something_are_compared_well(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"    result_{number * 7919 % 99991} = compute(argument_{number}, option='{number * 104729 % 99989}')" for number in range(20_000)]
+    bench.file("large.py", "\n".join(lines) + "\n")
+    compared = []
+    ratio = difflib.SequenceMatcher.ratio
+
+    def counted(pair: difflib.SequenceMatcher[str]) -> float:
+        compared.append(pair)
+        return ratio(pair)
+
+    monkeypatch.setattr(difflib.SequenceMatcher, "ratio", counted)
+    old = lines[12_345].replace("compute", "comptue")
+    bench.refused("edit", f"12346│{lines[12_345]}", path="large.py", old=old, new="x")
+    assert 0 < len(compared) < 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
 from collections.abc import Sequence
 
@@ -13,8 +14,8 @@ _AROUND = 2
 _LINES_SHOWN = 12
 _LONGEST_LINE = 300
 _LINES_COMPARED = 20_000
-_WORDS = 2000
-_STEPS = 200_000_000  # of a search that begins anew at each character: some seconds
+_COMPARED_WELL = 100
+_PIECE, _PIECES = 3, 40  # characters of a piece of a line, and how many are looked for
 _BY_CHANCE = 16
 _SIMILAR = 0.5
 
@@ -25,7 +26,7 @@ def applied(content: Text, old: str, new: str) -> bool:
     there = text.find(new) if new.strip() else []
     if here := text.find(old):
         return old in new and all(any(start <= one[0] and one[1] <= end for start, end in there) for one in here)
-    return len(there) == 1 and _telling(old, new) and all(there[0][0] < end and start < there[0][1] for start, end in _alike(text.body, old))
+    return len(there) == 1 and _telling(old, new) and all(there[0][0] < end and start < there[0][1] for start, end in alike(text.body, old))
 
 
 def _telling(old: str, new: str) -> bool:
@@ -39,7 +40,7 @@ def _telling(old: str, new: str) -> bool:
 def explain(content: Text, old: str) -> str:
     """What differs where only white space does, and the lines that come nearest, with their numbers."""
     lines = content.lines
-    if found := _alike(content.normal, old):
+    if found := alike(content.normal, old):
         first, last = (content.normal.count("\n", 0, place) for place in found[0])
         where = "one place fits" if len(found) == 1 else f"{len(found)} places fit"
         return f"But for white space {where}: {_difference(lines[first : last + 1], old)}. The file has:\n{_numbered(lines, first, last + 1)}\n"
@@ -49,12 +50,29 @@ def explain(content: Text, old: str) -> str:
     return f"What comes nearest:\n{_numbered(lines, max(0, near - _AROUND), near + len(old.splitlines()) + _AROUND)}\n"
 
 
-def _alike(text: str, old: str) -> list[tuple[int, int]]:
-    """Where `old` stands in `text` but for blanks, tabs and line breaks."""
-    words = old.split()
-    if not words or len(words) > _WORDS or len(words) * len(text) > _STEPS:
+def alike(text: str, old: str) -> list[tuple[int, int]]:
+    """Where `old` stands in `text` but for blanks, tabs and line breaks; in time that grows as both do."""
+    wanted = " ".join(old.split())
+    words = " ".join(text.split())
+    if not wanted or wanted not in words:
         return []
-    return [match.span() for match in re.finditer(r"\s+".join(map(re.escape, words)), text)]
+    found, at = [], words.find(wanted)
+    while at >= 0:
+        found += [at, at + len(wanted) - 1]
+        at = words.find(wanted, at + len(wanted))
+    places = _spread(found, words, text)
+    return [(first, last + 1) for first, last in zip(places[0::2], places[1::2], strict=True)]
+
+
+def _spread(places: Sequence[int], words: str, text: str) -> list[int]:
+    """Where in `text` the characters stand that are at `places`, in ascending order, in its `words` with one blank between them."""
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    found, passed, word = [], 0, 0
+    for place in places:
+        word += words.count(" ", passed, place)
+        passed = place
+        found.append(starts[word] + place - words.rfind(" ", 0, place) - 1)
+    return found
 
 
 def _difference(real: Sequence[str], old: str) -> str:
@@ -77,9 +95,19 @@ def _nearest(lines: Sequence[str], old: str) -> int | None:
     """The line, from 0, where `old` would begin if its longest line stood at the most similar one."""
     quoted = old.split("\n")
     anchor = max(range(len(quoted)), key=lambda number: len(quoted[number].strip()))
+    wanted = quoted[anchor].strip()[:_LONGEST_LINE]
     stripped = [line.strip()[:_LONGEST_LINE] for line in lines[:_LINES_COMPARED]]
-    close = difflib.get_close_matches(quoted[anchor].strip()[:_LONGEST_LINE], dict.fromkeys(stripped), n=1, cutoff=_SIMILAR)
+    close = difflib.get_close_matches(wanted, _promising(list(dict.fromkeys(stripped)), wanted), n=1, cutoff=_SIMILAR)
     return max(0, stripped.index(close[0]) - anchor) if close else None
+
+
+def _promising(lines: Sequence[str], wanted: str) -> Sequence[str]:
+    """Of many lines those that share the most pieces with `wanted`: to compare two lines well takes a thousand times as long."""
+    if len(lines) <= _COMPARED_WELL:
+        return lines
+    pieces = list(dict.fromkeys(wanted[at : at + _PIECE] for at in range(max(1, len(wanted) - _PIECE + 1))))
+    some = pieces[:: len(pieces) // _PIECES + 1]
+    return heapq.nlargest(_COMPARED_WELL, lines, key=lambda line: (sum(map(line.__contains__, some)), -abs(len(line) - len(wanted))))
 
 
 def _numbered(lines: Sequence[str], start: int, end: int) -> str:
