@@ -34,17 +34,6 @@ def set_key(text: str, key: str, value: str, path: str) -> str:
     return changed
 
 
-def remove_key(text: str, key: str, path: str) -> str:
-    """`text` without the lines of `key`; the same where it has none. Raises BadFileError as `set_key`."""
-    document = split(text, path)
-    if key not in document.head.nodes:
-        return text
-    start, end = _span(text, document)
-    changed = text[:start] + _without_key(text[start:end], key, path) + text[end:]
-    _refuse_other(changed, document.head, key, None, path)
-    return changed
-
-
 def set_title(text: str, title: str, path: str) -> str:
     """`text` with `title` (one tidy line) on its title's line, with or without the `#` that stands there. Raises BadFileError."""
     document = split(text, path)
@@ -135,24 +124,6 @@ def _to_line_end(head: str, at: int) -> str:
     return head[found:] if found >= 0 else ""
 
 
-def _without_key(head: str, key: str, path: str) -> str:
-    node = _compose(head, path)
-    entry = _entry(node, key)
-    if entry is None or not isinstance(node, yaml.MappingNode):
-        return head
-    name, value = entry
-    start, end = name.start_mark.index, _end(head, value)
-    if node.flow_style:
-        place = node.value.index(entry)
-        if place + 1 < len(node.value):
-            end = node.value[place + 1][0].start_mark.index
-        elif place > 0:
-            start = _end(head, node.value[place - 1][1])
-        return head[:start] + head[end:]
-    line = head.rfind("\n", 0, start) + 1
-    return head[:line] + _to_line_end(head, end).removeprefix("\n")
-
-
 def _end(head: str, node: yaml.Node) -> int:
     """Where the node's last character stands: PyYAML's own mark of a block lies behind the blank lines and comments that follow."""
     if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
@@ -163,10 +134,10 @@ def _end(head: str, node: yaml.Node) -> int:
     return _end(head, last[1] if isinstance(last, tuple) else last)
 
 
-def _refuse_other(changed: str, before: Head, key: str, value: str | None, path: str) -> None:
+def _refuse_other(changed: str, before: Head, key: str, value: str, path: str) -> None:
     """Raise BadFileError unless `changed` says `value` at `key` and of all other keys what they said `before`."""
     wanted = {name: yaml.serialize(node) for name, (_, node) in before.nodes.items() if name != key}
-    if value is not None and (node := _compose(value, path)) is not None:
+    if (node := _compose(value, path)) is not None:
         wanted[key] = yaml.serialize(node)
     try:
         head = split(changed, path).head

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.domain.frontmatter import BadFileError, dump, split
-from agent.domain.headedit import remove_key, set_key, set_title
+from agent.domain.headedit import set_key, set_title
 from agent.domain.todo import parse_item
 
 PATH = "todo/a.md"
@@ -100,25 +100,6 @@ def test_a_head_in_any_style_is_edited_where_the_value_stands(head: str, changed
     assert set_key(f"---\n{head}---\n# T\n", "order", "5", PATH) == f"---\n{changed}---\n# T\n"
 
 
-@pytest.mark.parametrize(
-    ("head", "changed"),
-    [
-        ("order: 1 # x\nafter: b # y\n", "order: 1 # x\n"),
-        ("after:\n  - b\n\n# c\norder: 1\n", "\n# c\norder: 1\n"),
-        ("{after: b, order: 1}\n", "{order: 1}\n"),
-        ("{order: 1, after: b}\n", "{order: 1}\n"),
-        ("{after: b}\n", "{}\n"),
-        ("after: b\n", ""),
-    ],
-)
-def test_a_key_is_taken_out_with_its_lines(head: str, changed: str) -> None:
-    assert remove_key(f"---\n{head}---\n# T\n", "after", PATH) == f"---\n{changed}---\n# T\n"
-
-
-def test_a_key_that_is_not_there_is_not_taken_out() -> None:
-    assert remove_key(RICH, "nothing", PATH) == RICH
-
-
 @pytest.mark.parametrize("head", ["order: &a 5\nx: *a\n", "x: &a 5\norder: *a\n"])
 def test_a_value_that_others_refer_to_is_refused_with_its_line(head: str) -> None:
     with pytest.raises(BadFileError, match=r"todo/a\.md:\d: order can't be changed"):
@@ -190,10 +171,7 @@ def test_any_edit_says_the_new_value_and_leaves_every_other_line(*, head: str, k
         assert old == [] or old[0].startswith("{")
     assert yaml.safe_load(dump({key: value})) == {key: yaml.safe_load(yaml.serialize(after.head.nodes[key][1]))}
     assert set_key(changed, key, written, PATH) == changed
-    gone = remove_key(changed, key, PATH)
-    assert key not in split(gone, PATH).head.nodes
-    assert set(after.head.nodes) - {key} == set(split(gone, PATH).head.nodes)
-    assert ("\n" in gone.replace("\r\n", "")) is not crlf
+    assert ("\n" in changed.replace("\r\n", "")) is not crlf
 
 
 def test_a_head_that_only_the_quicker_loader_reads_is_refused_in_words() -> None:
