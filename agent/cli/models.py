@@ -13,7 +13,7 @@ import click
 from agent.cli.span import Span
 from agent.domain.keys import KEY_ENV
 from agent.errors import AgentctlError
-from agent.model import open_model
+from agent.model.opening import open_model
 from agent.model.patient import FIRST, Patience
 from agent.model.protocol import Endpoint, Model, OpenModel, Task
 from agent.personal import Personal, personal

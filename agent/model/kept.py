@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.model import opener_for
 from agent.model.client import Child, ClientModel, caller_for, child_for, open_client
+from agent.model.opening import opener_for
 from agent.model.protocol import Closing, Endpoint, Model, Task
 
 

@@ -23,8 +23,8 @@ from agent.domain.names import Outcome
 from agent.domain.todo import NewItem, title_key
 from agent.errors import AgentctlError, Exit
 from agent.ledger import Ledger
-from agent.model import open_model
 from agent.model.errors import ModelError
+from agent.model.opening import open_model
 from agent.model.protocol import Endpoint, Model, Task
 from agent.repository.repo import discover
 from agent.worker.protocol import Ending

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from agent.errors import Exit
-from agent.model import client, open_model
+from agent.model import client
 from agent.model.client import Child, ClientModel
 from agent.model.errors import Kind, ModelError, Reason
+from agent.model.opening import open_model
 from agent.model.protocol import Endpoint, Task
 from tests.model.chat_server import ChatServer, calls, text
 from tests.model.conftest import ASKED, KEY, ROOT, clean_env
@@ -125,7 +126,7 @@ time.sleep(60)
 STRANGER = """
 import sys, time
 from pathlib import Path
-from agent.model import open_model
+from agent.model.opening import open_model
 from agent.model.protocol import Endpoint, Task
 from tests.model.conftest import ASKED
 

@@ -11,8 +11,8 @@ from agent.domain.chat import Message, Request, ToolCall
 from agent.domain.price import Price
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import Exit
-from agent.model import open_model
 from agent.model.errors import Kind, ModelError
+from agent.model.opening import open_model
 from agent.model.protocol import Endpoint, Limits, Model, Task
 from agent.model.recording import read_recording
 
