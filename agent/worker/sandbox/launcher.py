@@ -1,17 +1,18 @@
 """The program that starts a command under Landlock, as a process of its own.
 
-It imports as little as it can, since each command waits for it. It starts the command in a child that confines itself first. All that this starts and that loses its parent becomes a child of this process,
+It imports as little as it can, since each command waits for it: `signal` takes as long as the interpreter itself and `ctypes` half of that, but
+not what lies below them in C. It starts the command in a child that confines itself first. All that this starts and that loses its parent becomes a child of this process,
 which ends it when the command has ended, or when whoever started this process has. Numbers are those of linux/landlock.h, linux/prctl.h and
 linux/seccomp.h.
 """
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
+import _signal  # type: ignore[import-not-found]  # mypy knows of signal alone
 import marshal
 import os
 import resource
-import signal
 import stat
 import sys
 
@@ -34,27 +35,38 @@ _LAST_CAPABILITY = 63
 _PATH = os.O_PATH | os.O_CLOEXEC
 _NOT_CONFINED = 125  # as env(1) and timeout(1) exit where they fail themselves
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_SIGTERM, _SIGKILL = 15, 9
 
 
-class _Ruleset(ctypes.Structure):
-    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+class _Int(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - ctypes makes its own of it
+    _type_ = "i"
 
 
-class _Beneath(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = (("access", ctypes.c_uint64), ("parent", ctypes.c_int32))
+class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - as above
+    _type_ = "l"
 
 
-class _Filter(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+class _Text(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - as above
+    _type_ = "z"
+
+
+class _Function(_ctypes.CFuncPtr):
+    """As `ctypes.CDLL(None, use_errno=True)` makes them."""
+
+    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    _restype_ = _Int
+
+
+def _c(name: str, *arguments: object) -> int:
+    """Calls a function of the C library that this process has loaded."""
+    return int(_Function(_ctypes.dlsym(_ctypes.dlopen(None, 0), name))(*arguments))  # type: ignore[arg-type]  # None: what is loaded
 
 
 def version() -> int:
     """The version of Landlock that the kernel has, 0 where it has none."""
     if sys.platform != "linux":
         return 0
-    return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))))
+    return max(0, _c("syscall", _CREATE_RULESET, None, _Long(0), _VERSION_FLAG))
 
 
 def main(descriptor: int) -> int:
@@ -63,10 +75,10 @@ def main(descriptor: int) -> int:
         order = marshal.load(feed)  # noqa: S302 - what agentctl wrote a moment ago
     parent = os.getppid()
     _prctl(_SET_CHILD_SUBREAPER, 1)
-    _prctl(_SET_PDEATHSIG, signal.SIGTERM)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_end_all()))
+    _prctl(_SET_PDEATHSIG, _SIGTERM)
+    _signal.signal(_SIGTERM, lambda *_: sys.exit(_end_all()))
     if os.getppid() != parent:
-        return 128 + signal.SIGTERM
+        return 128 + _SIGTERM
     child = os.fork()
     if child == 0:
         _become(order)
@@ -88,9 +100,9 @@ def _end_all() -> int:
     while True:
         children = _children()
         if not children:
-            return 128 + signal.SIGTERM
+            return 128 + _SIGTERM
         for pid in children:
-            os.kill(pid, signal.SIGKILL)  # it is there until it is waited for, by this process alone
+            os.kill(pid, _SIGKILL)  # it is there until it is waited for, by this process alone
         os.wait()
 
 
@@ -101,7 +113,7 @@ def _children() -> list[int]:
 
 def _become(order: Mapping[str, Any]) -> None:
     try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _signal.signal(_SIGTERM, _signal.SIG_DFL)
         os.chdir(order["cwd"])
         _limit(order)
         _prctl(_SET_NO_NEW_PRIVS, 1)
@@ -109,8 +121,9 @@ def _become(order: Mapping[str, Any]) -> None:
         _restrict(order["read"], order["write"], order["devices"])
         rules = order["filter"]
         if rules:
-            program = _Filter(len(rules) // 8, rules)
-            _check(_libc.prctl(_SET_SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")
+            steps = _Text(rules)
+            program = (len(rules) // 8).to_bytes(8, sys.byteorder) + bytes(steps)  # struct sock_fprog
+            _check(_c("prctl", _SET_SECCOMP, 2, program, 0, 0), "seccomp")
         os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606 - it is what this program is for
     except OSError as error:
         os.write(2, f"the sandbox could not be set up: {error}\n".encode())
@@ -128,22 +141,22 @@ def _limit(order: Mapping[str, Any]) -> None:
 
 def _drop_capabilities() -> None:
     for number in range(_LAST_CAPABILITY + 1):
-        _libc.prctl(_CAPBSET_DROP, number, 0, 0, 0)  # one that the kernel doesn't know, or that can't be dropped, is dropped below
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
-    nothing = (ctypes.c_uint32 * 6)()
-    _check(_libc.syscall(_CAPSET[os.uname().machine], ctypes.byref(header), ctypes.byref(nothing)), "capset")
+        _c("prctl", _CAPBSET_DROP, number, 0, 0, 0)  # one that the kernel doesn't know, or that can't be dropped, is dropped below
+    header = 0x20080522.to_bytes(4, sys.byteorder) + bytes(4)  # _LINUX_CAPABILITY_VERSION_3, this process
+    _check(_c("syscall", _CAPSET[os.uname().machine], header, bytes(24)), "capset")
 
 
 def _restrict(read: Iterable[str], write: Iterable[str], devices: Iterable[str]) -> None:
     known = version()
     every = max(bits for first, bits in _ALL.items() if first <= known)
-    wanted = _Ruleset(every, 0, _SCOPES if known >= _SCOPED else 0)
-    size = 24 if known >= _SCOPED else 8
-    rules = _check(_libc.syscall(_CREATE_RULESET, ctypes.byref(wanted), ctypes.c_size_t(size), ctypes.c_uint32(0)), "landlock")
+    wanted = b"".join(
+        bits.to_bytes(8, sys.byteorder) for bits in ([every, 0, _SCOPES] if known >= _SCOPED else [every])
+    )  # struct landlock_ruleset_attr
+    rules = _check(_c("syscall", _CREATE_RULESET, wanted, _Long(len(wanted)), 0), "landlock")
     for paths, access in ((read, _EXECUTE | _READ_FILE | _READ_DIR), (write, every & ~_DEVICES), (devices, _READ_FILE | _WRITE_FILE | _TRUNCATE)):
         for path in paths:
             _allow(rules, path, access & every)
-    _check(_libc.syscall(_RESTRICT_SELF, rules, ctypes.c_uint32(0)), "landlock")
+    _check(_c("syscall", _RESTRICT_SELF, rules, 0), "landlock")
     os.close(rules)
 
 
@@ -153,18 +166,19 @@ def _allow(rules: int, path: str, access: int) -> None:
     except OSError:
         return  # what can't be opened can't be allowed
     try:
-        rule = _Beneath(access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _ON_FILES, place)
-        _check(_libc.syscall(_ADD_RULE, rules, ctypes.c_int(_PATH_BENEATH), ctypes.byref(rule), ctypes.c_uint32(0)), path)
+        allowed = access if stat.S_ISDIR(os.fstat(place).st_mode) else access & _ON_FILES
+        rule = allowed.to_bytes(8, sys.byteorder) + place.to_bytes(4, sys.byteorder)  # struct landlock_path_beneath_attr, packed
+        _check(_c("syscall", _ADD_RULE, rules, _PATH_BENEATH, rule, 0), path)
     finally:
         os.close(place)
 
 
 def _prctl(option: int, value: int) -> None:
-    _check(_libc.prctl(option, value, 0, 0, 0), "prctl")
+    _check(_c("prctl", option, value, 0, 0, 0), "prctl")
 
 
 def _check(result: int, what: str) -> int:
     if result < 0:
-        error = ctypes.get_errno()
+        error = _ctypes.get_errno()
         raise OSError(error, os.strerror(error), what)
     return result
