@@ -26,6 +26,7 @@ from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
 from agent.repository.repo import FOLDER, Repo
 from agent.repository.status import Status
+from agent.repository.trees import tree_of_work
 from agent.repository.writing import STAGE
 from agent.store import refuse_ignored
 from agent.worker.processes import end_marked
@@ -43,7 +44,7 @@ def refuse_unsafe(repo: Repo) -> Status:
 def refuse_uncommittable(repo: Repo) -> Status:
     """The state of the work tree, if files of `.agent/` can be committed in it, whatever else is modified. Raises AgentctlError as `refuse_unsafe`."""
     refuse_no_commit(repo)
-    status = repo.look()
+    status = repo.survey()
     if status.head is None:
         raise AgentctlError("there is no commit here yet, so nothing could be put back", "make a first commit with git commit, then try again")
     return status
@@ -191,5 +192,5 @@ def _since_then(repo: Repo, entry: Entry, ground: str) -> list[str]:
         return []
     wip = repo.resolve(f"{snapshot.WIP}{entry.step}")
     known = set(changed_between(repo, entry.base, wip)) if wip else set()
-    now = changed_between(repo, ground, snapshot.tree_of_work(repo, ground, ()))
+    now = changed_between(repo, ground, tree_of_work(repo, ground, ()))
     return [path for path in now if path not in known and path not in entry.originals]

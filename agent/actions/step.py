@@ -94,7 +94,7 @@ def take_step(
         task = Task(item.id, scene.history.attempts[item.id] + 1, scene.memory.config.prices.get(name))
         with closing(open_model(name, task)) as opened, open_shells(repo, scene.memory.config.sandbox) as shells:
             model = transcript.of(bounds.around(metered(opened, scene, purse, step, listen)))
-            entry = Entry(str(step), item.id, scene.memory.commit, tuple(repo.not_ours()), branch=status.branch)
+            entry = Entry(str(step), item.id, scene.memory.commit, (*status.untracked, *status.ignored), branch=status.branch)
             bench = Workbench(repo, Journal(repo.private), _carrying(entry, takeup), sharing, status)
             listen(StepBegan(str(step), item.id, model.name))
             try:

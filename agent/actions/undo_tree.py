@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,8 @@ from agent.repository.changes import changed_between, changes_between
 from agent.repository.git import gist
 from agent.repository.landing import commit_as_person, made_on
 from agent.repository.repo import Repo
-from agent.repository.writing import put_back
+from agent.repository.trees import tree_of_work
+from agent.repository.writing import put_back, unstage
 
 
 def land_undo(repo: Repo, head: str, tree: str, message: str) -> str:
@@ -89,7 +89,7 @@ def pick_up_undo(repo: Repo) -> str:
 def _keep_strange(repo: Repo, head: str, tree: str, changes: Sequence[Change]) -> str:
     """Keep the work tree where a file to be taken back holds what neither side has: half-written, or edited since. Gives words that say so."""
     paths = {change.path for change in changes}
-    now = snapshot.tree_of_work(repo, head, [change.path for change in changes if change.kind == "added"])
+    now = tree_of_work(repo, head, [change.path for change in changes if change.kind == "added"])
     if not paths & changed_between(repo, now, head).keys() & changed_between(repo, now, tree).keys():
         return ""
     ref = f"{snapshot.ATTEMPTS}undo-{now[:10]}"
@@ -101,7 +101,7 @@ def _take_away(repo: Repo, changes: Sequence[Change], head: str) -> None:
     """Make the files of `changes` what they were in `head`, however far the writing got."""
     added = [change.path for change in changes if change.kind == "added"]
     if added:
-        repo.unstage(b"".join(os.fsencode(path) + b"\0" for path in added))
+        unstage(repo, added)
     for path in added:
         repo.work.remove(path)
     put_back(repo, [change.path for change in changes if change.kind != "added"], head)

@@ -18,9 +18,12 @@ from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing, with_original
 from agent.repository import snapshot
 from agent.repository.changes import changed_between, moved_links
+from agent.repository.graft import graft
 from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
 from agent.repository.repo import Repo
 from agent.repository.status import Status
+from agent.repository.trees import Trees
+from agent.repository.writing import unstage
 from agent.store import memory_path, write_memory
 
 _PATIENCE = 5.0  # seconds; whoever holds the index is quicker
@@ -43,7 +46,7 @@ class Workbench:
         self._kept_tree = ""
         self._snapshot = ""
         self._noise: set[str] = set()
-        self._trees = snapshot.Trees(repo)
+        self._trees = Trees(repo)
         journal.write(entry)
         now = seen or repo.look()
         self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.doing else now
@@ -57,6 +60,10 @@ class Workbench:
         Raises AgentctlError for a file that somebody else has changed meanwhile.
         """
         whole = self.repo.prefix + path
+        if whole not in self.entry.originals:
+            theirs = self._theirs(self.repo.tracked(whole))
+            if theirs:
+                self._note(replace(self.entry, theirs=(*self.entry.theirs, *theirs)))
         if whole in self.entry.theirs:
             raise AgentctlError(f"somebody else is changing {path} meanwhile: it is theirs.", "Leave it, or ask.")
         if whole in self.entry.originals:
@@ -76,7 +83,7 @@ class Workbench:
         """Point a ref at the person's files that git knew nothing of, so that no clean-up takes their bytes."""
         there = {path: kept for path, kept in self.entry.originals.items() if kept is not None}
         entries = {path: ("120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob) for path, (blob, mode) in there.items()}
-        tree = snapshot.with_entries(self.repo, None, entries)
+        tree = graft(self.repo, None, entries)
         snapshot.keep(self.repo, self._kept_ref, tree, [self.ground], f"files that {self.entry.step} wrote over, as they were")
 
     @property
@@ -93,7 +100,7 @@ class Workbench:
         self.entry = entry
 
     def before_tool(self, doing: str) -> None:
-        """Called before a tool that may change the tree, with a line that names it: what changed since the last look is not the step's."""
+        """Called before a tool that may change anything, with a line that names it: what changed since the last look is not the step's."""
         now = self.repo.look()
         seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
         strangers = self._fresh(path for path in now.untracked if path not in seen)
@@ -108,8 +115,12 @@ class Workbench:
         return [path for path in dict.fromkeys((*now.modified, *now.staged)) if path not in seen]
 
     def after_tool(self, progress: Progress) -> bool:
-        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did."""
-        self._notice()
+        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did.
+
+        One that wrote files through `keep`, and did nothing else, has told all by that; everything is looked at after one that `before_tool` announced.
+        """
+        if self.entry.doing:
+            self._notice()
         self._note(replace(self.entry, progress=scrubbed(progress, safe)))
         tree = self.tree(self._all_new())
         changed = tree != self._kept_tree
@@ -148,7 +159,7 @@ class Workbench:
             now = self.repo.look()
         staged = [path for path in (*now.staged, *now.unmerged) if path not in self._seen.staged]
         if staged:
-            self.repo.unstage(snapshot.listing(staged))
+            unstage(self.repo, staged)
             now = self.repo.look()
         made = self._appeared(now)
         self._seen = now
@@ -230,16 +241,16 @@ class Workbench:
         return [path for path, lands in zip(there, self.repo.there([f"{tree}:{path}" for path in there]), strict=True) if not lands]
 
     def tree(self, new: Iterable[str]) -> str:
-        """The tree of the work tree with the untracked paths `new`, without what isn't the step's.
+        """The tree of the work tree with the untracked paths `new`, without what isn't the step's: what has changed since the last look.
 
         Submodules that stood elsewhere before the step are as in the commit it builds on.
         """
-        tree = self._trees.tree(self.ground, new, self.entry.theirs)
+        tree = self._trees.tree(self.ground, self._seen.changed, new, self.entry.theirs)
         moved = moved_links(self.repo, self.ground, tree) if self._links is None or self._links else {}
         if self._links is None:
             self._links = moved
         same = {path: (GITLINK, before) for path, (before, now) in moved.items() if self._links.get(path) == (before, now)}
-        return snapshot.with_entries(self.repo, tree, same) if same else tree
+        return graft(self.repo, tree, same) if same else tree
 
     def intend(self, tree: str | None, files: Sequence[tuple[str, str]], message: str) -> Landing:
         """Note the commit that is about to be made on `ground`, so that it is made after a crash too."""
@@ -253,7 +264,7 @@ class Workbench:
         own = tuple(memory_path(self.repo, path) for path, _ in landing.files)
         with uninterrupted():
             write_memory(self.repo, landing.files)
-            made = commit_tree(self.repo, landing.ground, landing.tree or f"{landing.ground}^{{tree}}", own, landing.message)
+            made = commit_tree(self.repo, landing.ground, landing.tree, own, landing.message)
             if made.commit is None:
                 self._take_away_landing()
             elif not made.strange:

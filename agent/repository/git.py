@@ -97,6 +97,7 @@ _WITHOUT_FILES = frozenset(
         "log",
         "ls-tree",
         "merge-base",
+        "mktree",
         "remote",
         "rev-list",
         "rev-parse",
@@ -119,6 +120,7 @@ class Git:
     def __init__(self, place: Place, guard: Callable[[], Guard]) -> None:
         self._place = place
         self._git = gitpython.cmd.Git(str(place.top))
+        self._no_index = {"GIT_INDEX_FILE": str(place.git_dir / "agentctl" / "none.index")}
         self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
         self._guard = guard
         self.objects = Objects(self._start, GitError)
@@ -143,7 +145,8 @@ class Git:
 
     def _around(self, args: Sequence[str], env: Mapping[str, str] | None) -> Mapping[str, str]:
         shield = {} if args[0] in _WITHOUT_FILES else self._guard().shield()
-        return {**self._fixed, **shield, **(env or {})}
+        index = self._no_index if args[0] == "diff-tree" else {}  # else it reads the whole index, and looks for attributes in there too
+        return {**self._fixed, **shield, **index, **(env or {})}
 
     def _start(self, *args: str) -> gitpython.Git.AutoInterrupt:
         """A git process that is spoken to, hardened as `run`."""

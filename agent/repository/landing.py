@@ -15,11 +15,13 @@ from agent.domain.text import first_of
 from agent.errors import AgentctlError
 from agent.repository.changes import changed_between
 from agent.repository.git import GitError
+from agent.repository.graft import graft
 from agent.repository.reached import reached
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
-from agent.repository.snapshot import listing, own_index
+from agent.repository.snapshot import own_index
 from agent.repository.torn import branch_in
+from agent.repository.writing import unstage
 
 _FILE = "100644"
 _PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should not cost a step its commit
@@ -48,15 +50,8 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
     repo.index_lock(_PATIENCE)
     if repo.head() != ground:
         return Made(None, "HEAD has moved meanwhile")
-    with own_index(repo) as own:
-        if tree or ground:
-            repo.git.run("read-tree", "--reset", tree or f"{ground}^{{tree}}", env=own)
-        else:
-            repo.git.run("read-tree", "--empty", env=own)
-        if files:
-            entries = b"".join(f"{_FILE} {blob}\t".encode() + os.fsencode(path) + b"\0" for path, blob in _blobs(repo, files))
-            repo.git.run("update-index", "-z", "--index-info", stdin=entries, env=own)
-        wanted = repo.git.run("write-tree", env=own).decode().strip()
+    wanted = graft(repo, tree or ground, {path: (_FILE, blob) for path, blob in _blobs(repo, files)})
+    with own_index(repo, wanted) as own:
         environment = {**own, **_later_than(repo, ground)}
         status, said = commit_as_person(repo, ground, "--cleanup=whitespace", f"--message={message}", env=environment)
     ours = made_on(repo, ground) if status == 0 else None
@@ -97,14 +92,14 @@ def take_back(repo: Repo, commit: str, before: str) -> None:
 
 def follow(repo: Repo, paths: Iterable[str]) -> None:
     """Let the person's index say of `paths` what HEAD says. An index that is locked stays as it is: nothing is lost by that."""
-    wanted = listing(sorted(paths))
+    wanted = sorted(paths)
     repo.index_lock(_PATIENCE)
     try:
-        repo.unstage(wanted)
+        unstage(repo, wanted)
     except GitError:  # it may have been killed alone; its lock is taken away by now, and an index that stays behind would undo the commit in the next
         repo.index_lock(_PATIENCE)
         with contextlib.suppress(GitError):
-            repo.unstage(wanted)
+            unstage(repo, wanted)
 
 
 def _changed(repo: Repo, before: str | None, after: str) -> list[str]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from agent.repository.git import Git
 from agent.repository.stamp import stamp
+
+_LINKS = re.compile(rb"(?:^|\0)[A-Za-z?] 160000 [^\t]*\t([^\0]+)")
+_HIDDEN = re.compile(rb"(?:^|\0)[a-zS] [^\t]*\t([^\0]+)")
 
 
 class Marks(NamedTuple):
@@ -33,6 +37,6 @@ class Index:
         return self._known[1]
 
     def _read(self) -> Marks:
-        lines = os.fsdecode(self._git.run("ls-files", "-v", "--stage", "-z")).split("\0")
-        links = frozenset(line.partition("\t")[2] for line in lines if line.startswith("160000 ", 2))
-        return Marks(links, frozenset(line.partition("\t")[2] for line in lines if line and (line[0].islower() or line[0] == "S")))
+        """Git tells of each file in "TAG MODE ID STAGE<tab>PATH"; few of them are looked into."""
+        out = self._git.run("ls-files", "-v", "--stage", "-z")
+        return Marks(*(frozenset(map(os.fsdecode, marked.findall(out))) for marked in (_LINKS, _HIDDEN)))

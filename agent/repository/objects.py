@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import hashlib
 import os
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 4096  # bytes of questions: a pipe always takes so many (pipe(7)), while git may wait for us to read its answers
 _NOTHING = "0" * 40
+_SHA1 = 40  # hexadecimal digits; an id of more is SHA-256's
 
 
 class Thing(NamedTuple):
@@ -139,6 +141,15 @@ def entries(tree: Thing) -> Iterator[tuple[bytes, bytes, bytes]]:
         mode, _, name = tree.data[at:end].partition(b" ")
         at = end + 1 + length
         yield mode, name, tree.data[end + 1 : at]
+
+
+def id_of(kind: str, portions: Iterable[bytes], size: int, like: str) -> str:
+    """The id of an object of these bytes, by the algorithm of `like` (gitformat-loose(5): kind and size, a NUL, the bytes)."""
+    made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA1 else hashlib.sha256()
+    made.update(f"{kind} {size}\0".encode())
+    for portion in portions:
+        made.update(portion)
+    return made.hexdigest()
 
 
 def _close(running: dict[str, _Talk]) -> None:

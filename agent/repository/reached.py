@@ -5,31 +5,29 @@ git looks at a file and the folders above it, and opens it by its name afterward
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
+from agent.repository.objects import id_of
 from agent.repository.repo import Repo
 
 LINK = "120000"
 _FILES = ("100644", "100755", LINK)
-_SHA1 = 40  # hexadecimal digits; an id of more is SHA-256's
 _PORTION = 1 << 20  # bytes
 
 
-def misread(repo: Repo, ground: str, index: Mapping[str, str]) -> dict[str, tuple[str, str] | None]:
-    """The files in which the index (by its environment) differs from `ground` and isn't what handles reach in the work tree.
+def misread(repo: Repo, base: Mapping[str, tuple[str, str]], found: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str] | None]:
+    """Those files in `found` (mode and object by path, as git took them up) that differ from `base` and aren't what handles reach in the work tree.
 
-    Each with mode and object as they are reached; None where nothing is.
+    Each as it is reached; as in `base`, or None, where nothing is.
     """
-    out = os.fsdecode(repo.git.run("diff-index", "--cached", "-z", "--raw", "--no-renames", ground, env=index)).split("\0")
-    found: dict[str, tuple[str, str] | None] = {}
-    for path, (_, mode, _, blob, _) in zip(out[1::2], (field.split(" ") for field in out[0::2]), strict=False):
-        if mode in _FILES and (real := reached(repo, path, mode, blob)) != blob:
-            found[path] = (mode, real) if real else None
-    return found
+    right: dict[str, tuple[str, str] | None] = {}
+    for path, (mode, blob) in found.items():
+        if mode in _FILES and base.get(path) != (mode, blob) and (real := reached(repo, path, mode, blob)) != blob:
+            right[path] = (mode, real) if real else base.get(path)
+    return right
 
 
 def reached(repo: Repo, path: str, mode: str, blob: str) -> str | None:
@@ -49,13 +47,13 @@ def reached(repo: Repo, path: str, mode: str, blob: str) -> str | None:
 
 def _of_link(repo: Repo, path: str, mode: str, blob: str) -> str | None:
     target = os.fsencode(repo.work.link(path))
-    if _id([target], len(target), blob) == blob:
+    if id_of("blob", [target], len(target), blob) == blob:
         return blob
     return repo.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=target).decode().strip() if mode == LINK else None
 
 
 def _of_file(repo: Repo, path: str, file: BinaryIO, blob: str) -> str:
-    raw = _id(_portions(file), os.fstat(file.fileno()).st_size, blob)
+    raw = id_of("blob", _portions(file), os.fstat(file.fileno()).st_size, blob)
     if raw != blob and (path, raw, blob) not in repo.cleaned:
         os.lseek(file.fileno(), 0, os.SEEK_SET)  # a file's own seek may stay within what it has buffered
         made = repo.git.run("hash-object", "-w", f"--path={path}", "--stdin", stdin=file).decode().strip()
@@ -68,12 +66,3 @@ def _of_file(repo: Repo, path: str, file: BinaryIO, blob: str) -> str:
 def _portions(file: BinaryIO) -> Iterator[bytes]:
     while portion := file.read(_PORTION):
         yield portion
-
-
-def _id(portions: Iterable[bytes], size: int, like: str) -> str:
-    """The id of a blob of these bytes, by the algorithm of `like` (gitformat-loose(5): type and size, a NUL, the bytes)."""
-    made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA1 else hashlib.sha256()
-    made.update(f"blob {size}\0".encode())
-    for portion in portions:
-        made.update(portion)
-    return made.hexdigest()

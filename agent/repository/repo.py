@@ -84,8 +84,16 @@ class Repo:
         told = self._status("--untracked-files=all")
         return replace(told, untracked=tuple(path for path in told.untracked if self.work.look(path)))
 
-    def _status(self, untracked: str) -> Status:
-        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", untracked, "--ignore-submodules=dirty", "--no-renames")
+    def survey(self) -> Status:
+        """As `status`, with what is ignored: whatever isn't git's."""
+        return self._status("--untracked-files=normal", "--ignored=traditional")
+
+    def tracked(self, *paths: str) -> Status:
+        """As `status`, of tracked files alone: of those at `paths` (relative to the top), or of all."""
+        return self._status("--untracked-files=no", "--", *paths)
+
+    def _status(self, *how: str) -> Status:
+        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", "--no-renames", *how)
         status = read_status(os.fsdecode(out).split("\0"))
         if status.head is None:
             self._refuse_torn()
@@ -177,11 +185,6 @@ class Repo:
         """Tracked files whose changes git is told not to look at (assume-unchanged, skip-worktree), relative to `root`."""
         return self._below(self._index.marks().hidden)
 
-    def not_ours(self) -> list[str]:
-        """Untracked and ignored paths (relative to the top), whole folders as one that ends in `/`."""
-        out = self.git.run("ls-files", "-z", "--others", "--directory", "--no-empty-directory")
-        return [path for path in os.fsdecode(out).split("\0") if path]
-
     def untracked_like(self, pattern: str) -> list[str]:
         """Untracked and ignored files (relative to the top) whose names match `pattern`."""
         out = self.git.run("ls-files", "-z", "--others", "--", pattern, env={"GIT_LITERAL_PATHSPECS": "0"})
@@ -223,6 +226,8 @@ class Repo:
             return {}
         feed = b"".join(os.fsencode(self.prefix + path) + b"\0" for path in paths)
         globs = {"GIT_LITERAL_PATHSPECS": "0"}  # it has no such mode
+        if not self.git.run("check-ignore", "--no-index", "-z", "--stdin", stdin=feed, ok=(0, 1), env=globs):
+            return {}  # no rule, tracked or not: the index need not be read
         out = self.git.run("check-ignore", "--verbose", "-z", "--stdin", stdin=feed, ok=(0, 1), env=globs)
         words = os.fsdecode(out).split("\0")
         found = zip(words[0::4], words[1::4], words[2::4], words[3::4], strict=False)
@@ -236,15 +241,6 @@ class Repo:
     def _spec(self, under: str) -> list[str]:
         """`under` as a pathspec from the top; none at all for the whole tree."""
         return [self.prefix + under] if self.prefix + under else []
-
-    # --- changing it ---------------------------------------------------------------------------------------------
-
-    def unstage(self, listing: bytes) -> None:
-        """Let the index say of NUL-ended paths what HEAD says; the work tree stays."""
-        if self.head() is None:
-            self.git.run("rm", "--cached", "-r", "-q", "--ignore-unmatch", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
-            return
-        self.git.run("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing)
 
 
 def discover(cwd: Path, *, at: Path | None = None) -> Repo:

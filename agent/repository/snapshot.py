@@ -6,11 +6,9 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from agent.repository.git import GitError
-from agent.repository.reached import misread
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
 
@@ -21,65 +19,6 @@ KEPT = "refs/agentctl/kept/"
 
 _FOLDER = "040000"  # the mode of a tree in a tree
 _WORDS = 1000  # paths that a command line surely holds
-
-
-class Trees:
-    """The trees that the work tree of `repo` makes, one after another: as long as nothing has changed, git only looks at sizes and times.
-
-    Close it at the end: what git has seen is in a file of this process.
-    """
-
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-        self._seen = repo.private / f"work-{os.getpid()}-seen.index"
-        self._asked: object = None
-        self._tree = ""
-
-    def tree(self, ground: str, new: Iterable[str], without: Iterable[str] = ()) -> str:
-        """The tree that the work tree makes of commit `ground`: its tracked files as they are now, plus the `new` paths.
-
-        Paths are relative to the top. Those in `without` are as in `ground`, and so are those that no handle reaches as a file or link; what is
-        staged counts for nothing. A new path that isn't there, or that leads through a link, is left out.
-        """
-        repo = self._repo
-        there = [path for path in new if repo.work.look(path)]
-        asked = ground, there, list(without)
-        if asked != self._asked or not self._as_seen():
-            self._asked = None
-            with own_index(repo) as own:
-                self._tree = _work_in(repo, own, *asked)
-                Path(own["GIT_INDEX_FILE"]).replace(self._seen)
-            self._asked = asked
-        return self._tree
-
-    def _as_seen(self) -> bool:
-        own = {"GIT_INDEX_FILE": str(self._seen)}
-        return self._repo.git.status("diff-files", "--quiet", "--ignore-submodules=dirty", env=own) == 0
-
-    def close(self) -> None:
-        """Nothing is remembered any more."""
-        self._asked = None
-        self._seen.unlink(missing_ok=True)
-
-
-def _work_in(repo: Repo, own: Mapping[str, str], ground: str, there: Sequence[str], without: Sequence[str]) -> str:
-    repo.git.run("read-tree", "--reset", ground, env=own)
-    repo.git.run("add", "--update", "--ignore-errors", "--", ".", env=own, ok=(0, 1))
-    if there:
-        repo.git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(there), env=own, ok=(0, 1))
-    wrong = misread(repo, ground, own)
-    same = {*without, *(path for path, real in wrong.items() if real is None)}
-    right = {path: real for path, real in wrong.items() if real and path not in same}
-    if right or same:
-        lines = index_lines([*right, *same], {**right, **entries_of(repo, ground, list(same))})
-        repo.git.run("update-index", "-z", "--index-info", stdin=lines, env=own)
-    return repo.git.run("write-tree", env=own).decode().strip()
-
-
-def tree_of_work(repo: Repo, ground: str, new: Iterable[str]) -> str:
-    """One such tree."""
-    with contextlib.closing(Trees(repo)) as trees:
-        return trees.tree(ground, new)
 
 
 def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -96,31 +35,38 @@ def index_lines(paths: Iterable[str], entries: Mapping[str, tuple[str, str]]) ->
     return b"".join(f"{line}\t".encode() + os.fsencode(path) + b"\0" for path, line in lines)
 
 
-def with_entries(repo: Repo, tree: str | None, entries: Mapping[str, tuple[str, str]]) -> str:
-    """`tree` (None: an empty one) with `entries` (path relative to the top: mode and object) in place of what it holds there."""
-    with own_index(repo) as own:
-        repo.git.run("read-tree", *(("--reset", tree) if tree else ("--empty",)), env=own)
-        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(entries, entries), env=own)
-        return repo.git.run("write-tree", env=own).decode().strip()
-
-
 @contextlib.contextmanager
-def own_index(repo: Repo) -> Iterator[dict[str, str]]:
-    """The environment of an index of our own that begins as a copy of the person's: its stat cache spares hashing every file."""
+def own_index(repo: Repo, tree: str) -> Iterator[dict[str, str]]:
+    """The environment of an index of our own that holds `tree`.
+
+    It begins as a copy of the person's, and only what differs is set: reading a whole tree would take longer, and git then knows no file's size and time.
+    """
     index = repo.private / f"work-{os.getpid()}.index"
     repo.private.mkdir(parents=True, exist_ok=True)
     lock = index.with_name(f"{index.name}.lock")
     lock.unlink(missing_ok=True)  # of an agentctl with the same number that was killed
+    env = {"GIT_INDEX_FILE": str(index)}
     real = repo.git_dir / "index"
-    if real.exists():
-        shutil.copy2(real, index)
-    else:
-        index.unlink(missing_ok=True)
     try:
-        yield {"GIT_INDEX_FILE": str(index)}
+        if real.exists():
+            shutil.copy2(real, index)
+            _set_to(repo, tree, env)
+        else:
+            index.unlink(missing_ok=True)
+            repo.git.run("read-tree", tree, env=env)
+        yield env
     finally:
         index.unlink(missing_ok=True)
         lock.unlink(missing_ok=True)
+
+
+def _set_to(repo: Repo, tree: str, env: Mapping[str, str]) -> None:
+    told = os.fsdecode(repo.git.run("diff-index", "--cached", "-z", "--raw", "--no-renames", tree, env=env)).split("\0")
+    lines = zip(told[1::2], (line.removeprefix(":").split(" ") for line in told[0::2]), strict=False)
+    held = {path: (mode, identity) for path, (mode, _, identity, _, _) in lines}
+    if held:
+        there = {path: entry for path, entry in held.items() if entry[0].strip("0")}
+        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(held, there), env=env)
 
 
 def listing(paths: Iterable[str]) -> bytes:

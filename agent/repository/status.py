@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Status:
-    """What `git status` says of the work tree; paths are relative to the top, an untracked folder ends in `/`; `moved` are submodules that stand elsewhere."""
+    """What `git status` says of the work tree, as far as it was asked; paths are relative to the top, an untracked or ignored folder ends in `/`.
+
+    `moved` are submodules that stand elsewhere.
+    """
 
     head: str | None
     branch: str | None
@@ -17,13 +20,19 @@ class Status:
     unmerged: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """All tracked paths, or staged ones, that aren't as in HEAD."""
+        return (*self.staged, *self.modified, *self.unmerged, *self.moved)
 
 
 def read_status(lines: Sequence[str]) -> Status:
     """The status in the NUL-ended fields of `git status --porcelain=v2 --branch -z`."""
     head: str | None = None
     branch: str | None = None
-    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": [], "moved": []}
+    found: dict[str, list[str]] = {"staged": [], "modified": [], "unmerged": [], "untracked": [], "moved": [], "ignored": []}
     for line in lines:
         if line.startswith("# branch.oid ") and not line.endswith("(initial)"):
             head = line.removeprefix("# branch.oid ")
@@ -39,4 +48,6 @@ def read_status(lines: Sequence[str]) -> Status:
             found["unmerged"].append(line.split(" ", 10)[10])
         elif line.startswith("? "):
             found["untracked"].append(line[2:])
+        elif line.startswith("! "):
+            found["ignored"].append(line[2:])
     return Status(head, branch, **{key: tuple(paths) for key, paths in found.items()})

@@ -30,8 +30,7 @@ def write_out(repo: Repo, tree: str, paths: Sequence[str]) -> None:
     """
     stuck: list[str] = []
     said = ""
-    with own_index(repo) as own, tempfile.TemporaryDirectory(prefix=STAGE, dir=repo.private) as stage:
-        repo.git.run("read-tree", "--reset", tree, env=own)
+    with own_index(repo, tree) as own, tempfile.TemporaryDirectory(prefix=STAGE, dir=repo.private) as stage:
         for some in _attributes_first(paths):
             try:
                 repo.git.run("checkout-index", f"--prefix={stage}/", "-z", "--stdin", stdin=listing(some), env=own)
@@ -70,13 +69,22 @@ def put_back(repo: Repo, paths: Sequence[str], commit: str) -> None:
 
 
 def look_again(repo: Repo, paths: Sequence[str], commit: str) -> None:
-    """Let the index take up the size and time of `paths`, whose contents mean what `commit` says, where HEAD is.
+    """Let the index say of `paths` what `commit` says, with the size and time that each file has; the work tree stays.
 
     git takes a file of another size for a changed one without asking the filters (read-cache.c, `ie_modified`), unless it knows no size.
     """
     there = entries_of(repo, commit, paths)
-    _set_index(repo, list(there), there)
+    _set_index(repo, paths, there)
     _refresh(repo, list(there))
+
+
+def unstage(repo: Repo, paths: Sequence[str]) -> None:
+    """Let the index say of `paths` what HEAD says; the work tree stays."""
+    head = repo.head()
+    if head is not None:
+        look_again(repo, paths, head)
+        return
+    repo.git.run("rm", "--cached", "-r", "-q", "--ignore-unmatch", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(paths))
 
 
 def _set_index(repo: Repo, paths: Sequence[str], entries: Mapping[str, tuple[str, str]]) -> None:

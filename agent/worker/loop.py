@@ -57,7 +57,7 @@ class Allowance:
 class Loop:
     """A session of the built-in worker (see `agent.worker.protocol.Session`).
 
-    `before` and `checkpoint` are called before and after each tool that may change the tree (`checkpoint` says whether it did),
+    `before` is called before each tool that may change anything, `checkpoint` after each that may change the tree (it says whether it did),
     `noted` when a session has noted something else. `progress` is that of a session that this one goes on from: what it used counts
     against the allowance.
     """
@@ -78,6 +78,7 @@ class Loop:
         progress: Progress = UNBEGUN,
         clock: Callable[[], float] = time.monotonic,
         changing: frozenset[str] = frozenset({"edit", "write", "run"}),
+        unbounded: frozenset[str] = frozenset({"run"}),
     ) -> None:
         self._model = model
         self._tools = tools
@@ -88,6 +89,7 @@ class Loop:
         self._noted = noted
         self._listen = listen
         self._changing = changing
+        self._unbounded = unbounded
         self._conversation = Conversation(brief.system, brief.task, count)
         self._compaction = Compaction(self._conversation, desk, self._paragraph)
         self._specs = tuple(tool.spec for tool in tools.values())
@@ -266,7 +268,7 @@ class Loop:
             return False
         self._listen(ToolBegan(call.name, ready.tool.brief(ready.args), LONGEST_TOOL))
         doing = f"{call.name} {ready.tool.brief(ready.args)}".strip()
-        if call.name in self._changing:
+        if call.name in self._unbounded:
             self._before(doing)
         before = self._noted_so_far()
         began = time.monotonic()

@@ -25,6 +25,7 @@ from agent.journal import Entry, Journal
 from agent.ledger import Call, Ledger, Purse
 from agent.lock import locked
 from agent.repository import snapshot
+from agent.repository.trees import tree_of_work
 from tests.actions.undo_fixtures import RIGHT, Work, new_work
 
 _DYING = "2026-11-29-150000-add-sub"
@@ -425,9 +426,7 @@ def _die(work: Work) -> None:
     base = work.head
     Journal(work.repo.private).write(Entry(_DYING, "add-sub", base))
     work.write({"calc.py": "half\n"})
-    snapshot.keep(
-        work.repo, f"{snapshot.WIP}{_DYING}", snapshot.tree_of_work(work.repo, base, ()), [base], render_unfinished(Unfinished(_DYING, "add-sub"))
-    )
+    snapshot.keep(work.repo, f"{snapshot.WIP}{_DYING}", tree_of_work(work.repo, base, ()), [base], render_unfinished(Unfinished(_DYING, "add-sub")))
 
 
 def test_case_110_a_journal_without_its_process_is_picked_up_and_the_work_kept(work: Work) -> None:

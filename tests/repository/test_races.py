@@ -13,7 +13,7 @@ from agent.actions.putback import held, take_away
 from agent.errors import AgentctlError
 from agent.repository.landing import commit_tree
 from agent.repository.repo import Repo, discover
-from agent.repository.snapshot import tree_of_work
+from agent.repository.trees import tree_of_work
 from agent.repository.writing import look_again, put_back, write_out
 from tests.project import Project
 from tests.racer import swapping

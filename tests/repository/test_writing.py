@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import AgentctlError
 from agent.repository.repo import discover
-from agent.repository.snapshot import tree_of_work
+from agent.repository.trees import tree_of_work
 from agent.repository.writing import put_back, write_out
 from tests.project import Project
 

@@ -31,7 +31,8 @@ def listed(project: Project) -> Project:
 
 def bench_in(project: Project) -> Workbench:
     repo: Repo = discover(project.root)
-    return Workbench(repo, Journal(repo.private), Entry(STEP, ITEM, project.head(), tuple(repo.not_ours()), branch="main"))
+    now = repo.survey()
+    return Workbench(repo, Journal(repo.private), Entry(STEP, ITEM, project.head(), (*now.untracked, *now.ignored), branch="main"))
 
 
 def attempts(project: Project) -> list[str]:
@@ -304,6 +305,46 @@ def test_a_tool_does_not_write_what_somebody_else_is_changing(listed: Project) -
     bench.before_tool("a tool")
     with pytest.raises(AgentctlError, match=r"somebody else is changing doc\.md"):
         bench.keep("doc.md")
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_tool_that_writes_one_file_sees_what_somebody_else_made_of_it_just_now(listed: Project, *, staged: bool) -> None:
+    bench = bench_in(listed)
+    listed.write("doc.md", "my edit\n")
+    if staged:
+        listed.git("add", "doc.md")
+    with pytest.raises(AgentctlError, match=r"somebody else is changing doc\.md"):
+        bench.keep("doc.md")
+    bench.keep("calc.py")
+    listed.write("calc.py", "by a tool\n")
+    bench.after_tool(UNBEGUN)
+    assert listed.git("diff", "--name-only", "HEAD", bench.result("")).split() == ["calc.py"]
+    bench.put_back()
+    assert listed.status() == ("M  doc.md\n" if staged else " M doc.md\n")
+
+
+def test_what_a_person_changes_after_the_last_tool_is_theirs(listed: Project) -> None:
+    bench = bench_in(listed)
+    bench.keep("calc.py")
+    listed.write("calc.py", "by a tool\n")
+    bench.after_tool(UNBEGUN)
+    listed.write("doc.md", "my edit\n")
+    assert listed.git("diff", "--name-only", "HEAD", bench.result("")).split() == ["calc.py"]
+    assert bench.after_checks() == ["doc.md"]
+    assert (listed.git("diff", "--name-only", "HEAD", bench.result("")).split(), bench.beside()) == (["calc.py"], ["doc.md"])
+    bench.put_back()
+    assert listed.status() == " M doc.md\n"
+
+
+def test_a_file_that_comes_back_after_it_was_deleted_is_in_the_tree_again(listed: Project) -> None:
+    bench = bench_in(listed)
+    bench.keep("doc.md")
+    (listed.root / "doc.md").unlink()
+    bench.after_tool(UNBEGUN)
+    assert listed.git("diff", "--name-status", "HEAD", bench.result("")) == "D\tdoc.md\n"
+    listed.write("doc.md", "again\n")
+    bench.after_tool(UNBEGUN)
+    assert listed.git("show", f"{bench.result('')}:doc.md") == "again\n"
 
 
 def test_what_a_killed_tool_had_staged_is_unstaged_when_it_is_picked_up(listed: Project) -> None:

@@ -12,7 +12,8 @@ from agent.repository.changes import added_lines, changes_between
 from agent.repository.programs import Untrusted
 from agent.repository.repo import discover
 from agent.repository.revert import without
-from agent.repository.writing import look_again, put_back, write_out
+from agent.repository.trees import tree_of_work
+from agent.repository.writing import look_again, put_back, unstage, write_out
 from tests.project import ADDS, Project, call, finish, reply
 
 HOOKS = [
@@ -138,7 +139,7 @@ def test_nor_does_any_call_of_git_below_them(trap: tuple[Project, Path]) -> None
     repo = discover(clone.root)
     head = clone.head()
     repo.status(), repo.look(), repo.files(), repo.grep("a", glob="*.py"), repo.ignored(["calc.py"])
-    tree = snapshot.tree_of_work(repo, head, ["new"])
+    tree = tree_of_work(repo, head, ["new"])
     kept = snapshot.keep(repo, f"{snapshot.WIP}x", tree, [head], "kept")
     added_lines(repo, head, kept), changes_between(repo, head, kept)
     other = snapshot.keep(repo, f"{snapshot.WIP}y", repo.commit("HEAD").tree, [head], "other")
@@ -147,7 +148,7 @@ def test_nor_does_any_call_of_git_below_them(trap: tuple[Project, Path]) -> None
     write_out(repo, head, ["calc.py", "check.sh"])
     put_back(repo, ["calc.py", "check.sh"], head)
     look_again(repo, ["calc.py"], head)
-    repo.unstage(b"calc.py\0")
+    unstage(repo, ["calc.py"])
     for name in ("x", "y"):
         snapshot.drop(repo, f"{snapshot.WIP}{name}")
     with pytest.raises(Untrusted):
