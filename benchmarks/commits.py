@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ADDS, AGENTCTL, Case, Took, environment, rounds, table, workshop
@@ -39,15 +39,17 @@ def main() -> None:
         took = rounds(cases, count)
         print(f"\n### {_FILES:,} files and {_COMMITS:,} commits ({count} rounds)\n")
         print(table(took, f"{_GIT}, large"))
-        added = {what: _median(took[f"{what}, large"]) - _median(took[f"{what}, small"]) for what in (_GIT, _STEP)}
-        whole = _median(took[f"{_GIT}, large"])
-        print(
-            f"\nThe size adds {added[_GIT]:.2f} s to git's commit and {added[_STEP]:.2f} s to a step: {added[_STEP] / whole:.1f} times what git's takes there."
-        )
+        for measure in ("wall", "cpu"):
+            print(f"\n{_told(took, measure)}")
 
 
-def _median(runs: Sequence[Took]) -> float:
-    return statistics.median(run.wall for run in runs)
+def _told(took: Mapping[str, Sequence[Took]], measure: str) -> str:
+    middle = {what: statistics.median(getattr(one, measure) for one in runs) for what, runs in took.items()}
+    added = {what: middle[f"{what}, large"] - middle[f"{what}, small"] for what in (_GIT, _STEP)}
+    times = added[_STEP] / middle[f"{_GIT}, large"]
+    return (
+        f"{measure}: the size adds {added[_GIT]:.2f} s to git's commit and {added[_STEP]:.2f} s to a step, {times:.1f} times what git's takes there."
+    )
 
 
 def _repository(root: Path, env: dict[str, str], files: int, commits: int) -> Path:
