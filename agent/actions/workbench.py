@@ -199,7 +199,7 @@ class Workbench:
         left = [*self._theirs(now), *self._appeared(now)]
         if left:
             return left, []
-        made = self._fresh(self.repo.not_ours())
+        made = self._fresh(self.repo.survey().ignored)
         self._note(replace(self.entry, untracked=(*self.entry.untracked, *made), doing=""))
         self._seen = now
         return [], made
