@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import stat
 from collections.abc import Iterable, Sequence
@@ -115,10 +116,7 @@ class Workbench:
         return [path for path in dict.fromkeys((*now.modified, *now.staged)) if path not in seen]
 
     def after_tool(self, progress: Progress) -> bool:
-        """Called after a tool that may have changed the tree: what it did is noticed, and the work so far is kept under its ref. Whether it did.
-
-        One that wrote files through `keep`, and did nothing else, has told all by that; everything is looked at after one that `before_tool` announced.
-        """
+        """Called after a tool that may have changed the tree: what one did that `before_tool` announced is noticed (others told `keep`), the work is kept. Whether it did."""
         if self.entry.doing:
             self._notice()
         self._note(replace(self.entry, progress=scrubbed(progress, safe)))
@@ -299,8 +297,9 @@ class Workbench:
         back stays where it is, and AgentctlError names it.
         """
         self.repo.index_lock(_PATIENCE)
-        if self.entry.doing:
-            self._notice_leniently()
+        with contextlib.suppress(AgentctlError):  # where it can't be told what a tool had made that was broken off, that is left alone
+            if self.entry.doing:
+                self._notice()
         self.ground = self.repo.head() or self.ground  # a person may have committed meanwhile: that stays
         tree = self.tree(self._all_new())
         changed = changed_between(self.repo, self.ground, tree)
@@ -314,13 +313,6 @@ class Workbench:
             raise AgentctlError(f"not all of the step could be put back: {', '.join(trouble)}{where}", "look at git status")
         snapshot.drop(self.repo, self._kept_ref)
         return ref
-
-    def _notice_leniently(self) -> None:
-        """A tool was broken off: what it had made by then is the step's. Where that can't be told, it is left alone."""
-        try:
-            self._notice()
-        except AgentctlError:
-            return
 
     def close(self) -> None:
         """The step is over: its work-in-progress ref and the journal go."""
