@@ -61,10 +61,8 @@ class Workbench:
         Raises AgentctlError for a file that somebody else has changed meanwhile.
         """
         whole = self.repo.prefix + path
-        if whole not in self.entry.originals:
-            theirs = self._theirs(self.repo.tracked(whole))
-            if theirs:
-                self._note(replace(self.entry, theirs=(*self.entry.theirs, *theirs)))
+        if whole not in self.entry.originals and (theirs := self._theirs(self.repo.tracked(whole))):
+            self._note(replace(self.entry, theirs=(*self.entry.theirs, *theirs)))
         if whole in self.entry.theirs:
             raise AgentctlError(f"somebody else is changing {path} meanwhile: it is theirs.", "Leave it, or ask.")
         if whole in self.entry.originals:
