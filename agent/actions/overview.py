@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from agent.domain.names import NoteName, Outcome
 from agent.domain.note import Note
 from agent.domain.todo import Item, Standing, State, next_item, waiting_for
 from agent.domain.usage import NOTHING, Usage
+from agent.ledger import Spent
 from agent.lock import holder
 from agent.store import read_notes
 
@@ -107,10 +108,15 @@ def _sandbox(scene: Scene) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A step as the log shows it; `usage` is that of all its sessions, None where nothing is known of it (what people said by hand)."""
+    """A step as the log shows it, and what all its sessions spent: nothing where nothing is known (what people said by hand)."""
 
     record: Record
-    usage: Usage | None
+    spent: Sequence[Spent]
+
+    @property
+    def usage(self) -> Usage | None:
+        """The sum, None for nothing."""
+        return total(self.spent) if self.spent else None
 
 
 def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
@@ -118,7 +124,7 @@ def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
     parts = sessions(scene)
     sums = grouped(all_spending(scene).spent, lambda one: parts.get(one.step, one.step))
     chosen = [record for record in scene.history.records if item is None or record.name.item == item]
-    return [Line(record, sums.get(str(record.name.step))) for record in reversed(chosen)]
+    return [Line(record, sums.get(record.name.step, ())) for record in reversed(chosen)]
 
 
 @dataclass(frozen=True)
@@ -136,12 +142,16 @@ class Cost:
 def cost(scene: Scene, now: datetime) -> Cost:
     """What was spent, and `now` is left to spend; reverted, failed and interrupted steps included."""
     sums = all_spending(scene)
-    spending = sums.spent
+    spending = sorted(sums.spent, key=lambda one: (one.step, one.day))
     return Cost(
         total=total(spending) if spending else NOTHING,
-        days=grouped(sorted(spending, key=lambda one: one.day), lambda one: one.day),
-        items=grouped(spending, lambda one: one.item),
-        models=grouped(spending, lambda one: one.model),
+        days=_totals(sorted(spending, key=lambda one: one.day), lambda one: one.day),
+        items=_totals(spending, lambda one: one.item),
+        models=_totals(spending, lambda one: one.model),
         budget=budget(scene, sums, now),
         unpriced=sum(1 for one in spending if one.usage.usd is None),
     )
+
+
+def _totals(spending: Iterable[Spent], key: Callable[[Spent], str]) -> dict[str, Usage]:
+    return {name: total(some) for name, some in grouped(spending, key).items()}

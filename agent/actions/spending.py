@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
 
 from agent.actions.scene import Scene
 from agent.domain.caps import Amount, Cap, caps_of
 from agent.domain.memory import Record
 from agent.domain.names import Outcome, StepId
-from agent.domain.usage import Usage, summed
-from agent.ledger import Hold, Holds, Ledger, Meter, Purse, Spent, Sums, by_day
+from agent.domain.usage import Usage
+from agent.ledger import Hold, Holds, Ledger, Meter, Purse, Spent, Sums, by_day, spent_by_day
 from agent.store import notes_of
 
 _FREE = (Outcome.REOPENED, Outcome.DROPPED)  # what only people say
 
 
 def all_spending(scene: Scene) -> Sums:
-    """Everything ever spent, reverted and failed attempts and steps that died included; each step counted once, by step."""
+    """Everything ever spent, reverted and failed attempts and steps that died included; each step counted once."""
     sums = Ledger(scene.repo.shared).sums()
-    found = [*sums.spent, *elsewhere(scene, sums.spent)]
-    return sums._replace(spent=sorted(found, key=itemgetter(0, 1)))  # by step, then by day
+    return sums._replace(spent=[*sums.spent, *elsewhere(scene, sums.spent)])
 
 
 def elsewhere(scene: Scene, here: Iterable[Spent]) -> list[Spent]:
@@ -32,7 +30,7 @@ def elsewhere(scene: Scene, here: Iterable[Spent]) -> list[Spent]:
     steps = {record.name.partition(" ")[0]: record for record in scene.history.records}  # the step as a text: there are thousands
     unknown = [record for step, record in steps.items() if step not in known and record.name.outcome not in _FREE]
     told = [telling[record.name.step] for record in unknown if record.name.step in telling]
-    told += [telling[step] for step in telling.keys() - steps.keys() - known]  # those that others went on from, which left no note
+    told += [telling[step] for step in telling if step not in steps and step not in known]  # those that others went on from, which left no note
     untold = [record for record in unknown if record.name.step not in telling]
     return [*(_told(one.step, one.model, one.usage) for one in told if one.usage), *_noted(scene, untold, known)]
 
@@ -49,7 +47,8 @@ def _noted(scene: Scene, untold: Iterable[Record], known: Collection[str]) -> It
 def sessions(scene: Scene) -> dict[str, str]:
     """The sessions that steps went on from, each with the step that it came to be part of."""
     telling, records = scene.history.told, scene.history.records
-    told = (telling[step] for step in telling.keys() - {record.name.step for record in records})
+    steps = {record.name.partition(" ")[0] for record in records}
+    told = (telling[step] for step in telling if step not in steps)
     found = {str(one.step): str(one.within) for one in told if one.within}
     untold = [record for record in records if record.name.step not in telling and record.name.outcome not in _FREE]
     noted = notes_of(scene.repo, untold)
@@ -83,7 +82,7 @@ class Budget:
 def budget(scene: Scene, sums: Sums, now: datetime) -> Budget:
     """What is left of what may be spent, where `sums` is all that was."""
     config, folder = scene.memory.config, scene.repo.shared
-    spent = by_day((one.day, Amount.of(one.usage)) for one in sums.spent)
+    spent = spent_by_day(sums.spent)
     whole = sum(spent.values(), Amount())
     unsettled = Holds(folder).open(Ledger(folder))
     return Budget(
@@ -95,18 +94,21 @@ def budget(scene: Scene, sums: Sums, now: datetime) -> Budget:
 
 
 def _told(step: StepId, model: str, usage: Usage) -> Spent:
-    return Spent(str(step), step.day, step.name, model, usage)
+    return Spent.of(str(step), step.day, step.name, model, usage)
 
 
 def total(spending: Iterable[Spent]) -> Usage:
     """The sum; its money is of the calls whose price is known."""
-    return summed(one.usage.priced for one in spending)
-
-
-def grouped(spending: Iterable[Spent], key: Callable[[Spent], str]) -> dict[str, Usage]:
-    """The sums for each value of `key`, in the order in which they are met."""
-    sums: dict[str, Usage] = {}
+    usd, tokens, cached, output, seconds = 0.0, 0, 0, 0, 0.0
     for one in spending:
-        name, usage = key(one), one.usage.priced
-        sums[name] = sums[name] + usage if name in sums else usage
-    return sums
+        usd, seconds = usd + (one.usd or 0.0), seconds + one.seconds
+        tokens, cached, output = tokens + one.input, cached + one.cached, output + one.output
+    return Usage(round(usd, 9), tokens, cached, output, round(seconds, 3))
+
+
+def grouped(spending: Iterable[Spent], key: Callable[[Spent], str]) -> dict[str, list[Spent]]:
+    """Those of each value of `key`, in the order in which they are met."""
+    groups: dict[str, list[Spent]] = {}
+    for one in spending:
+        groups.setdefault(key(one), []).append(one)
+    return groups

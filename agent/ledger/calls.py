@@ -42,7 +42,21 @@ class Spent(NamedTuple):
     day: str
     item: str
     model: str
-    usage: Usage
+    usd: float | None
+    input: int
+    cached: int
+    output: int
+    seconds: float
+
+    @classmethod
+    def of(cls, step: str, day: str, item: str, model: str, usage: Usage) -> Spent:
+        """That `usage`."""
+        return cls(step, day, item, model, usage.usd, usage.input, usage.cached, usage.output, usage.seconds)
+
+    @property
+    def usage(self) -> Usage:
+        """What was used, as one value: made when it is asked for, as there are thousands."""
+        return Usage(self.usd, self.input, self.cached, self.output, self.seconds)
 
 
 class Sums(NamedTuple):
@@ -53,7 +67,7 @@ class Sums(NamedTuple):
     end: int
 
 
-_Sums = dict[tuple[str, str, str, str, bool], Usage]  # by step, day, item, model, and whether the price is known
+_Sums = dict[tuple[str, str, str, str, bool], Spent]  # by step, day, item, model, and whether the price is known
 
 
 @dataclass
@@ -120,8 +134,7 @@ class Ledger:
         known.torn += torn
         if len(fresh) > _WORTH_KEEPING and data.endswith(b"\n"):
             self._keep(data, known)
-        spent = [Spent(step, day, item, model, usage) for (step, day, item, model, _), usage in known.sums.items()]
-        return Sums(spent, known.torn, len(data))
+        return Sums([*known.sums.values()], known.torn, len(data))
 
     def _bytes(self, start: int = 0) -> bytes:
         try:
@@ -138,22 +151,22 @@ class Ledger:
             known = int(stored["bytes"])
             if hashlib.sha256(memoryview(data)[:known]).hexdigest() != stored["sha256"]:
                 return _Known()
-            sums = {(step, day, item, model, usage[0] is None): Usage(*usage) for step, day, item, model, *usage in stored["sums"]}
+            sums = {(*one[:4], one.usd is None): one for one in map(Spent._make, stored["sums"])}
             return _Known(known, int(stored["torn"]), sums)
         except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return _Known()
 
     def _keep(self, data: bytes, known: _Known) -> None:
-        rows = [[*key[:4], one.usd, one.input, one.cached, one.output, one.seconds] for key, one in known.sums.items()]
-        stored = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "torn": known.torn, "sums": rows}
+        stored = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "torn": known.torn, "sums": [*known.sums.values()]}
         with contextlib.suppress(OSError):
             write_whole(self._sums, json.dumps(stored).encode())
 
 
 def _add(sums: _Sums, calls: Iterable[Call]) -> None:
     for call in calls:
-        key = (call.step, call.at[:10], call.item, call.model, call.usage.usd is None)
-        sums[key] = sums[key] + call.usage if key in sums else call.usage
+        origin, usage = (call.step, call.at[:10], call.item, call.model), call.usage
+        key = (*origin, usage.usd is None)
+        sums[key] = Spent.of(*origin, sums[key].usage + usage if key in sums else usage)
 
 
 def _calls(data: bytes) -> tuple[list[Call], int]:

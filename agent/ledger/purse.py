@@ -47,6 +47,16 @@ def by_day(spent: Iterable[tuple[str, Amount]]) -> dict[str, Amount]:
     return sums
 
 
+def spent_by_day(spent: Iterable[Spent]) -> dict[str, Amount]:
+    """What was used on each day, an unknown price counted as nothing; in one pass, as there are thousands."""
+    money: dict[str, float] = {}
+    tokens: dict[str, int] = {}
+    for one in spent:
+        money[one.day] = money.get(one.day, 0.0) + (one.usd or 0.0)
+        tokens[one.day] = tokens.get(one.day, 0) + one.input + one.output
+    return {day: Amount(round(usd, 9), tokens[day]) for day, usd in money.items()}
+
+
 class Purse:
     """Money of a repository, whose ledger and holds are in `folder`; `elsewhere` is what history tells of other clones' steps.
 
@@ -67,7 +77,7 @@ class Purse:
         self._ledger = Ledger(folder)
         self._holds = Holds(folder)
         self._limits = limits
-        self._elsewhere = by_day((one.day, Amount.of(one.usage)) for one in elsewhere)
+        self._elsewhere = spent_by_day(elsewhere)
         self._meter = meter or Meter()
         self._now = now
         self._spent: dict[str, Amount] = {}
@@ -140,8 +150,7 @@ class Purse:
         """Take in what the ledger has got since it was last looked at."""
         if self._end < 0 or self._ledger.size() < self._end:
             sums = self._ledger.sums()
-            self._spent, self._end = dict(self._elsewhere), sums.end
-            self._count((one.day, one.usage) for one in sums.spent)
+            self._spent, self._end = by_day([*self._elsewhere.items(), *spent_by_day(sums.spent).items()]), sums.end
         calls, self._end = self._ledger.since(self._end)
         self._count((call.at[:10], call.usage) for call in calls)
 

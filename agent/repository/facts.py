@@ -21,6 +21,7 @@ from agent.repository.repo import FOLDER, Repo
 _VERSION = 4
 _WORTH_KEEPING = 100  # commits that were read; fewer are read again, which takes some milliseconds
 _LAST_MOMENT = 253_402_300_799  # the end of the year 9999, in seconds since 1970
+_TRAILER = "Agent-Step:"
 _T = TypeVar("_T")
 
 
@@ -176,7 +177,8 @@ def _scan(repo: Repo, revisions: str) -> tuple[list[Fact], int]:
         revisions, "--", f"{base}notes", f"{base}todo",
     )  # fmt: skip
     fields = os.fsdecode(out).split("\0")[1:]
-    facts = (_fact(base, *words) for words in zip(*(fields[n::5] for n in range(5)), strict=True))
+    whole = zip(*(fields[n::5] for n in range(5)), strict=True)
+    facts = (_fact(base, *words) for words in whole if words[4].strip() or _TRAILER in words[3])  # most commits are people's, and do neither
     found = [fact for fact in facts if fact.added or fact.deleted or fact.told]
     empty = _empty(repo, [fact.commit for fact in found if not fact.added and not fact.deleted])
     return [fact for fact in found if fact.commit not in empty], len(fields) // 5
@@ -196,5 +198,5 @@ def _fact(base: str, identity: str, author: str, when: str, message: str, files:
         for letter, paths in (("A", added), ("D", deleted)):
             if path and set(letters) == {letter}:  # a merge has one for each parent
                 paths.append(path.removeprefix(base))
-    told = told_in(message) if "Agent-Step:" in message else ()
+    told = told_in(message) if _TRAILER in message else ()
     return Fact(seconds_of(when), identity, added, deleted, told, author, message.strip())

@@ -44,6 +44,9 @@ class _ToldLater(Mapping[StepId, Told]):
     def __getitem__(self, step: StepId) -> Told:
         return told_by(self._oldest[step])
 
+    def __contains__(self, step: object) -> bool:
+        return step in self._oldest
+
     def __iter__(self) -> Iterator[StepId]:
         return map(StepId.known, self._oldest)
 

@@ -45,7 +45,7 @@ def test_calls_of_one_step_day_and_model_become_one_sum(tmp_path: Path) -> None:
     book = _book(tmp_path)
     for usd in (0.1, 0.2):
         book.add(Call("2026-11-29T10:00:00Z", "s", "i", "m", Usage(usd, 10, 1, 2, 0.5)))
-    assert book.sums().spent == [Spent("s", "2026-11-29", "i", "m", Usage(0.3, 20, 2, 4, 1.0))]
+    assert book.sums().spent == [Spent.of("s", "2026-11-29", "i", "m", Usage(0.3, 20, 2, 4, 1.0))]
 
 
 def test_a_call_of_unknown_price_is_no_part_of_a_known_sum(tmp_path: Path) -> None:

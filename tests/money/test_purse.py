@@ -78,7 +78,7 @@ def test_a_call_whose_fate_nobody_knows_counts_with_its_most_and_one_that_failed
 
 
 def test_tokens_have_caps_of_their_own_and_what_other_clones_spent_counts(tmp_path: Path) -> None:
-    purse = Purse(tmp_path, Limits(day_tokens=250), [Spent("t", "2026-11-29", "i", "m", Usage(9.0, 100))], now=Clock())
+    purse = Purse(tmp_path, Limits(day_tokens=250), [Spent.of("t", "2026-11-29", "i", "m", Usage(9.0, 100))], now=Clock())
     spend(purse, 5)
     with pytest.raises(CapError, match=r"200 tokens are spent, and one more call could take 100 tokens"):
         spend(purse, 5)
