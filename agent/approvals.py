@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agent.durable import alone, write_whole
+from agent.durable import alone, read_own, write_whole
 from agent.errors import AgentctlError
 
 VARIABLE = "AGENTCTL_TRUST"
@@ -74,7 +74,7 @@ class Approvals:
         if file is None or file.is_relative_to(os.path.realpath(self._top)):
             return frozenset()
         try:
-            stored = json.loads(file.read_bytes())
+            stored = json.loads(read_own(file))
             mine = bool(stored["clone"]) and stored["clone"] == self._clone()
             return frozenset(map(str, stored["approved"])) if mine else frozenset()
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
@@ -83,7 +83,7 @@ class Approvals:
     def _clone(self) -> str:
         """The word of this clone, "" where it has none."""
         try:
-            return (self._common / "agentctl" / _CLONE).read_text("ascii").strip()
+            return read_own(self._common / "agentctl" / _CLONE).decode("ascii").strip()
         except (OSError, ValueError):
             return ""
 

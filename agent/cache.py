@@ -11,13 +11,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent.durable import write_whole
+from agent.durable import read_own, write_whole
 
 
 def kept(path: Path) -> Any:
     """What `keep` wrote at `path`, as JSON gives it back; None where that is not there whole."""
     try:
-        digest, _, data = path.read_bytes().partition(b"\n")
+        digest, _, data = read_own(path).partition(b"\n")
     except OSError:
         return None
     return json.loads(data) if digest == _digest(data) else None

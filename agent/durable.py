@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 TEMPORARY = ".agentctl-tmp"
+_IN_PLACE = {
+    errno.ELOOP: "a link is in the place of a file of agentctl's",
+    errno.EISDIR: "a folder is in the place of a file of agentctl's",
+    errno.ENXIO: "a FIFO, socket or device is in the place of a file of agentctl's",
+}
 _ROOM = 200  # bytes of a name; file systems give 255
+
+
+def opened(path: Path, flags: int, mode: int = 0o644) -> int:
+    """A handle of our own file at `path`. Raises OSError where a link, folder, FIFO, socket or device is in its place: none is followed or waited for."""
+    try:
+        handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    except OSError as error:
+        said = _IN_PLACE.get(error.errno or 0)
+        raise OSError(error.errno, said, str(path)) if said else error from None
+    kind = os.fstat(handle).st_mode
+    if stat.S_ISREG(kind):
+        return handle
+    os.close(handle)
+    raise OSError(errno.EISDIR if stat.S_ISDIR(kind) else errno.ENXIO, _IN_PLACE[errno.EISDIR if stat.S_ISDIR(kind) else errno.ENXIO], str(path))
+
+
+def read_own(path: Path, start: int = 0) -> bytes:
+    """What our own file at `path` holds from its byte `start` on. Raises OSError as `opened`."""
+    with os.fdopen(opened(path, os.O_RDONLY), "rb") as file:
+        file.seek(start)
+        return file.read()
+
+
+def _fresh(temporary: Path) -> BinaryIO:
+    """A file that wasn't there."""
+    temporary.unlink(missing_ok=True)
+    return os.fdopen(opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -18,7 +53,7 @@ def write_whole(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name[:_ROOM]}.{os.getpid()}{TEMPORARY}")
     try:
-        with temporary.open("wb") as file:
+        with _fresh(temporary) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -32,7 +67,8 @@ def write_hint(path: Path, data: bytes) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what is worth nothing after a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(data)
+    with _fresh(temporary) as file:
+        file.write(data)
     temporary.replace(path)
 
 
@@ -40,7 +76,7 @@ def write_hint(path: Path, data: bytes) -> None:
 def alone(path: Path) -> Iterator[None]:
     """Hold the lock file `path`, waiting for whoever has it. The kernel frees it when its holder dies; the file is never removed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = opened(path, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -65,7 +101,7 @@ def abandoned(temporary: Path) -> bool:
 def append_line(path: Path, line: str) -> None:
     """Add one line to `path` and return when it is on disk. A torn last line of an earlier crash is closed off first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
+    with os.fdopen(opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "a+b") as file:
         end = file.tell()
         if end > 0:
             file.seek(-1, os.SEEK_END)

@@ -16,7 +16,7 @@ from agent.domain.events import Event, Listener, Looked
 from agent.domain.pulse import IDLE, Pulse, moved, parse_pulse, render_pulse
 from agent.domain.redact import redact
 from agent.domain.text import one_line
-from agent.durable import write_hint
+from agent.durable import read_own, write_hint
 from agent.notify import ServiceManager
 
 EVERY = 5.0
@@ -42,7 +42,7 @@ def beating(folder: Path, environment: Mapping[str, str]) -> Iterator[Listener]:
 def read_heartbeat(folder: Path) -> Pulse | None:
     """What the process at work in `folder` last told, or one that died there; None where there is nothing to read."""
     try:
-        return parse_pulse((folder / _NAME).read_text("utf-8"))
+        return parse_pulse(read_own(folder / _NAME).decode("utf-8"))
     except (OSError, ValueError):
         return None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.domain.progress import UNBEGUN, Progress
 from agent.domain.shape import parsed, shaped
 from agent.domain.usage import Usage
-from agent.durable import sync_folder, write_whole
+from agent.durable import read_own, sync_folder, write_whole
 from agent.errors import AgentctlError
 
 
@@ -64,7 +64,7 @@ class Journal:
     def read(self) -> Entry | None:
         """The step that was under way, or None. Raises AgentctlError where the file is broken."""
         try:
-            return shaped(Entry, parsed(self._path.read_bytes()))
+            return shaped(Entry, parsed(read_own(self._path)))
         except FileNotFoundError:
             return None
         except ValueError:

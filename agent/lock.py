@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.durable import opened
 from agent.errors import AgentctlError, Exit
 
 _PATIENCE = 2.0  # seconds; a killed holder's lock lingers while a child of its was being started
@@ -27,7 +28,7 @@ def locked(folder: Path) -> Iterator[str]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = opened(folder / "lock", os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise AgentctlError(
             f"agentctl can't write to {folder}: {error.strerror}", "make the folder writable, or work in a clone of your own"
@@ -63,7 +64,7 @@ def _take(handle: int) -> None:
 def holder(folder: Path) -> int | None:
     """The process that holds the lock in `folder`, None where nobody does."""
     try:
-        handle = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        handle = opened(folder / "lock", os.O_RDONLY)
     except OSError:
         return None
     try:

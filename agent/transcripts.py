@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from agent.domain.config import Config
 from agent.domain.names import StepId
 from agent.domain.shape import parsed
+from agent.durable import opened, read_own
 from agent.errors import AgentctlError
 from agent.model.protocol import Model
 from agent.model.transcribed import TranscribedModel
@@ -80,7 +81,7 @@ class _Local:
         return ()
 
     def _append(self, data: bytes) -> None:
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = opened(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(handle, "ab") as file:
             file.write(data)
 
@@ -140,7 +141,7 @@ def _recipient(text: str) -> Any:
 def read_local(folder: Path, step: StepId) -> list[Line] | None:
     """The conversation of `step` as the git directory has it, without a line that a crash tore; None where it has none."""
     try:
-        data = _local(folder, step).read_bytes()
+        data = read_own(_local(folder, step))
     except OSError:
         return None
     return _lines(data)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from agent.domain.events import CheckEnded, Event, Listener
 from agent.domain.shape import parsed, shaped
-from agent.durable import write_whole
+from agent.durable import read_own, write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
 from agent.gate.protocol import Baseline, CheckResult
@@ -82,7 +82,7 @@ def forget(repo: Repo) -> None:
 def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
     """What is kept; nothing where it is damaged or of another shape."""
     try:
-        return shaped(dict[str, dict[str, Baseline]], parsed(_cache(repo).read_bytes()))
+        return shaped(dict[str, dict[str, Baseline]], parsed(read_own(_cache(repo))))
     except (OSError, ValueError):
         return {}
 

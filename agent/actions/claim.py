@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.domain.names import StepId, next_step_id
-from agent.durable import alone, write_hint
+from agent.durable import alone, read_own, write_hint
 
 _AHEAD = timedelta(minutes=1)  # further ahead is only what a clock that was wrong had said
 
@@ -25,6 +25,6 @@ def claim_step(shared: Path, name: str, now: datetime, latest: StepId | None) ->
 
 def _read(claimed: Path) -> StepId | None:
     try:
-        return StepId.parse(claimed.read_text("utf-8"))
+        return StepId.parse(read_own(claimed).decode("utf-8"))
     except (OSError, ValueError):
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.domain.change import Change
 from agent.domain.shape import parsed, shaped
-from agent.durable import sync_folder, write_whole
+from agent.durable import read_own, sync_folder, write_whole
 from agent.errors import AgentctlError
 from agent.repository import snapshot
 from agent.repository.changes import changed_between, changes_between
@@ -64,7 +64,7 @@ def begun(repo: Repo) -> float:
 def _told(repo: Repo) -> tuple[str, str]:
     """The commit that the undo began on, and its tree. Raises AgentctlError where the record can't be read."""
     try:
-        told = shaped(dict[str, str], parsed(_record(repo).read_bytes()))
+        told = shaped(dict[str, str], parsed(read_own(_record(repo))))
         return told["head"], told["tree"]
     except (ValueError, KeyError):
         raise AgentctlError(f"{_record(repo)} can't be read", f"look at git status, then: rm {shlex.quote(str(_record(repo)))}") from None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from agent.domain.shape import LARGEST, parsed
 from agent.domain.usage import Usage, summed
-from agent.durable import append_line, write_whole
+from agent.durable import append_line, read_own, write_whole
 
 _VERSION = 2
 _HOLD = re.compile(rb'"hold": "([0-9a-f]+)"')
@@ -138,16 +138,14 @@ class Ledger:
 
     def _bytes(self, start: int = 0) -> bytes:
         try:
-            with self._path.open("rb") as file:
-                file.seek(start)
-                return file.read()
+            return read_own(self._path, start)
         except FileNotFoundError:
             return b""
 
     def _kept(self, data: bytes) -> _Known:
         """What the cache has added up."""
         try:
-            stored: Any = parsed(self._sums.read_bytes())
+            stored: Any = parsed(read_own(self._sums))
             known = int(stored["bytes"])
             if hashlib.sha256(memoryview(data)[:known]).hexdigest() != stored["sha256"]:
                 return _Known()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.domain.caps import Amount
 from agent.domain.shape import parsed, shaped
-from agent.durable import write_whole
+from agent.durable import read_own, write_whole
 from agent.ledger.calls import Ledger
 
 
@@ -68,7 +68,7 @@ class Holds:
     def _load(self, name: str) -> Hold | None:
         """A hold as it was written; None where it has just gone, or isn't one."""
         try:
-            hold = shaped(Hold, parsed(self._path(name).read_bytes()))
+            hold = shaped(Hold, parsed(read_own(self._path(name))))
         except (FileNotFoundError, IsADirectoryError, ValueError):
             return None
         return hold if hold.name == name else None

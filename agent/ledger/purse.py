@@ -13,7 +13,7 @@ from agent.domain.caps import Amount, Cap, caps_of
 from agent.domain.config import Limits
 from agent.domain.shape import parsed, shaped
 from agent.domain.usage import Usage
-from agent.durable import alone, write_whole
+from agent.durable import alone, read_own, write_whole
 from agent.errors import AgentctlError, Exit
 from agent.ledger.calls import Call, Ledger, Spent
 from agent.ledger.holds import Hold, Holds
@@ -135,7 +135,7 @@ class Purse:
 
     def _told_before(self) -> set[float]:
         try:
-            return set(shaped(tuple[float, ...], parsed(self._told.read_bytes())))
+            return set(shaped(tuple[float, ...], parsed(read_own(self._told))))
         except (OSError, ValueError):
             return set()
 
