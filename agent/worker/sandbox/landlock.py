@@ -34,7 +34,7 @@ class Landlock:
     @property
     def gaps(self) -> Mapping[Attempt, str]:
         gaps = {
-            Attempt.GIT: "commands can write into .git and .agent: delete history, or plant a hook that runs outside of the sandbox at the next commit"
+            Attempt.GIT: "commands can write into .git and .agent: delete history, or plant a hook, which the step's commit refuses to run, but with AGENTCTL_TRUST=yes"
         }
         gaps[Attempt.MODE] = "commands can change the modes and times of your files elsewhere, though not read or write them"
         if self.version < _SIGNALS:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agent.worker.sandbox.inside import inner_environment
+from agent.worker.sandbox.inside import inner_environment, is_below
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch
 
 _PROGRAM = "/usr/bin/sandbox-exec"
@@ -26,6 +26,10 @@ _SYSTEM = (
     *("/Applications/Xcode.app", "/nix", "/dev"),
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd", "/dev/stdout", "/dev/stderr")
+_NAMES_AND_CERTIFICATES = (
+    *("com.apple.mDNSResponder", "com.apple.SystemConfiguration.DNSConfiguration", "com.apple.SystemConfiguration.configd"),
+    *("com.apple.trustd.agent", "com.apple.networkd"),
+)
 _ALWAYS = """(version 1)
 (deny default)
 (allow process-exec*)
@@ -68,11 +72,13 @@ def _rules(confines: Confines) -> Iterator[str]:
     yield from _each("allow file-read*", (*map(Path, _SYSTEM), *confines.read, *confines.kept, *write))
     yield from _each("allow file-write*", write)
     yield from _each("deny file-write*", confines.kept)
+    above = {folder for path in confines.kept for folder in path.parents if is_below(folder, write)}
+    yield from (f"(deny file-write-unlink (literal {_text(str(folder))}))" for folder in sorted(above))  # moved away, another could take its place
     yield from _each("deny file-read*", confines.hidden)
     yield from (f"(allow file-read* file-write* file-ioctl (literal {_text(device)}))" for device in _DEVICES)
     if confines.network:
         yield "(allow network*)"
-        yield '(allow mach-lookup (global-name "com.apple.mDNSResponder"))'
+        yield from (f"(allow mach-lookup (global-name {_text(name)}))" for name in _NAMES_AND_CERTIFICATES)
         yield "(allow system-socket)"
         yield "(deny network* (remote unix-socket))"
     else:
