@@ -15,7 +15,7 @@ from typing import BinaryIO
 TEMPORARY = ".agentctl-tmp"
 _IN_PLACE = {
     errno.ELOOP: "a link is in the place of a file of agentctl's",
-    errno.EISDIR: "a folder is in the place of a file of agentctl's",
+    errno.EISDIR: "a directory is in the place of a file of agentctl's",
     errno.ENXIO: "a FIFO, socket or device is in the place of a file of agentctl's",
 }
 _ROOM = 200  # bytes of a name; file systems give 255

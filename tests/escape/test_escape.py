@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from agent.domain.config import SandboxSettings
-from agent.worker.sandbox.protocol import Sandbox
+from agent.worker.sandbox.confines import confine
+from agent.worker.sandbox.protocol import Attempt, Sandbox
+from agent.worker.shell import Shell, clean_environment
 from tests.escape.attempts import ESCAPES, Escape
 from tests.escape.world import ESCAPED, SECRET, SHARED, World, running, world_around
 from tests.project import ADDS, SOURCE, Project, call, finish, reply
@@ -42,6 +45,23 @@ def test_the_attempt_fails_and_leaves_no_trace(world: World, escape: Escape) -> 
 def test_without_a_sandbox_the_attempt_succeeds(open_world: World, escape: Escape) -> None:
     """So that no attempt fails for a reason of its own."""
     assert escaped(open_world, escape)
+
+
+@pytest.mark.parametrize("kept", ["apps/web/.agent", "lib/deep/module/.git"])
+@pytest.mark.parametrize("moved", ["itself", "the folder above", "the topmost folder"])
+def test_what_is_kept_deep_in_the_tree_can_not_be_moved_away(tmp_path: Path, sandbox: Sandbox, kept: str, moved: str) -> None:
+    if Attempt.GIT in sandbox.gaps:
+        pytest.skip(f"{sandbox.name} says so itself")
+    tree, scratch, place = tmp_path.resolve() / "tree", tmp_path.resolve() / "scratch", Path(kept)
+    for folder in (tree / kept, scratch / "home", scratch / "tmp"):
+        folder.mkdir(parents=True)
+    (tree / kept / "config").write_text("as it was")
+    settings = SandboxSettings()
+    shell = Shell(tree, clean_environment(os.environ), sandbox, confine(tree, [tree / kept], scratch, settings, os.environ), settings, scratch)
+    what = {"itself": place, "the folder above": place.parent, "the topmost folder": Path(place.parts[0])}[moved]
+    shell.run(f"mv {what} {what}-away; mkdir -p {kept}; echo mine > {kept}/config; touch {place.parent}/beside", 20)
+    assert (tree / kept / "config").read_text() == "as it was"
+    assert (tree / place.parent / "beside").exists()
 
 
 def test_nothing_survives_a_command(world: World) -> None:

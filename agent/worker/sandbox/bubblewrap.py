@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent.worker.sandbox.inside import SYSTEM, carried, inner_environment, is_below, private_files
+from agent.worker.sandbox.inside import SYSTEM, above_kept, carried, inner_environment, is_below, private_files
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Limits
 from agent.worker.sandbox.seccomp import INET, INET6, NETLINK, UNIX, seccomp_filter
 
@@ -76,6 +76,7 @@ def _mounts(confines: Confines) -> Iterator[str]:
         yield from ("--symlink", str(target), str(link))
     yield from _bound("--ro-bind", confines.read)
     yield from _bound("--bind", sorted({confines.tree, *confines.write}))
+    yield from _bound("--bind", above_kept(confines))  # what is mounted can't be moved
     yield from _bound("--ro-bind", confines.kept)
     for path in (*private_files(), *confines.hidden, *_sockets(confines)):
         yield from ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", "/dev/null", str(path))

@@ -44,6 +44,12 @@ def is_below(path: Path, folders: Iterable[Path]) -> bool:
     return any(path == folder or folder in path.parents for folder in folders)
 
 
+def above_kept(confines: Confines) -> list[Path]:
+    """The folders inside what may be changed that `kept` lies in: one that is moved away could be put back with something else in it."""
+    writable = (confines.tree, *confines.write)
+    return sorted({folder for path in confines.kept for folder in path.parents if is_below(folder.parent, writable)})
+
+
 def carried(data: bytes) -> int:
     """A descriptor to inherit from which `data` can be read."""
     descriptor = os.memfd_create("agentctl")

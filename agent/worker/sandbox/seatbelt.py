@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agent.worker.sandbox.inside import inner_environment, is_below
+from agent.worker.sandbox.inside import above_kept, inner_environment
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch
 
 _PROGRAM = "/usr/bin/sandbox-exec"
@@ -72,8 +72,7 @@ def _rules(confines: Confines) -> Iterator[str]:
     yield from _each("allow file-read*", (*map(Path, _SYSTEM), *confines.read, *confines.kept, *write))
     yield from _each("allow file-write*", write)
     yield from _each("deny file-write*", confines.kept)
-    above = {folder for path in confines.kept for folder in path.parents if is_below(folder, write)}
-    yield from (f"(deny file-write-unlink (literal {_text(str(folder))}))" for folder in sorted(above))  # moved away, another could take its place
+    yield from (f"(deny file-write-unlink (literal {_text(str(folder))}))" for folder in above_kept(confines))
     yield from _each("deny file-read*", confines.hidden)
     yield from (f"(allow file-read* file-write* file-ioctl (literal {_text(device)}))" for device in _DEVICES)
     if confines.network:
