@@ -56,3 +56,33 @@ def test_of_more_commits_than_are_read_the_number_of_the_others_is_told(project:
     assert "(file-259.txt)" in out
     assert 0 < shown <= 200
     assert f"[{260 - shown} older left out; the rest: git log]" in out
+
+
+def test_an_item_that_was_tried_three_hundred_times_has_a_brief_within_its_budget_that_says_what_is_left_out(project: Project) -> None:
+    project.write(".agent/config.yaml", "brief_tokens: 6000\n")
+    project.commit("A small brief")
+    project.items("Mend the sum", "Write it up")
+    before = project.agentctl("context", "--item", "mend-the-sum", "--json").json["tokens"]
+    commits = "".join(_failed(number) for number in range(300))
+    subprocess.run(["git", "fast-import", "--quiet", "--force"], cwd=project.root, input=commits.encode(), check=True)
+    brief = project.agentctl("context", "--item", "mend-the-sum", "--json").json
+    attempts = next(part for part in brief["parts"] if part["name"] == "attempts")
+    assert before < brief["tokens"] <= 6000
+    assert attempts["cut"]
+    assert [part["name"] for part in brief["parts"] if part["cut"]] == ["attempts"]
+    shown = brief["text"].count("What was tried in attempt")
+    assert "What was tried in attempt 299," in brief["text"]
+    assert f"[{300 - shown} older left out; the rest: agentctl log" in brief["text"]
+    other = project.agentctl("context", "--item", "write-it-up", "--json").json
+    assert "What was tried in attempt 298," not in other["text"]
+
+
+def _failed(number: int) -> str:
+    """A commit with the note of a failed attempt, as fast-import reads it."""
+    name = f"2026-11-29/{10 + number // 60:02d}{number % 60:02d}00-mend-the-sum.failed.md"
+    note = f"---\nmodel: m\n---\n# Mend the sum\n\nWhat was tried in attempt {number}, and failed: {'the carry of the third digit again; ' * 12}\n"
+    begin = "" if number else "from refs/heads/main^0\n"
+    return (
+        f"commit refs/heads/main\ncommitter P <p@example.invalid> {4000000000 + number} +0000\ndata 7\nAttempt\n"
+        f"{begin}M 100644 inline .agent/notes/{name}\ndata {len(note)}\n{note}\n"
+    )
