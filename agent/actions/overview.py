@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from agent.actions.life import Life, life
 from agent.actions.paused import all_paused
@@ -106,8 +107,7 @@ def _sandbox(scene: Scene) -> str:
     return "" if told == NO_SANDBOX else told
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):  # and not a dataclass, as there are thousands
     """A step as the log shows it, and what all its sessions spent: nothing where nothing is known (what people said by hand)."""
 
     record: Record

@@ -47,10 +47,10 @@ def _noted(scene: Scene, untold: Iterable[Record], known: Collection[str]) -> It
 def sessions(scene: Scene) -> dict[str, str]:
     """The sessions that steps went on from, each with the step that it came to be part of."""
     telling, records = scene.history.told, scene.history.records
-    steps = {record.name.partition(" ")[0] for record in records}
+    steps = {record.name.partition(" ")[0]: record for record in records}  # as above
     told = (telling[step] for step in telling if step not in steps)
     found = {str(one.step): str(one.within) for one in told if one.within}
-    untold = [record for record in records if record.name.step not in telling and record.name.outcome not in _FREE]
+    untold = [record for step, record in steps.items() if step not in telling and record.name.outcome not in _FREE]
     noted = notes_of(scene.repo, untold)
     return found | {str(session): str(name.step) for name, note in noted.items() for session in note.earlier}
 
