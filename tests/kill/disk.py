@@ -44,7 +44,6 @@ class Disk:
         self._folder = folder
         self._base = folder / "base"
         self.world = World(folder / "world")
-        (folder / "world" / "tmp").mkdir()
         shutil.copytree(folder / "world", self._base, symlinks=True)
         code, said = self.run()
         if code != 0:
@@ -56,11 +55,7 @@ class Disk:
         shutil.copytree(self._base, self._folder / "world", symlinks=True)
 
     def run(self, *command: str) -> tuple[int, str]:
-        environment = {**self.world.environment, "TMPDIR": str(self._folder / "world" / "tmp")}
-        done = subprocess.run(
-            self.world.command(*(command or COMMAND)), cwd=self.world.root, env=environment, capture_output=True, check=False, timeout=300
-        )
-        return done.returncode, done.stderr.decode()
+        return self.world.run(*(command or COMMAND))
 
     @contextlib.contextmanager
     def room(self, bytes_left: int) -> Iterator[None]:

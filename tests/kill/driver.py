@@ -5,8 +5,6 @@ It doesn't import agentctl. As a command: `python -m tests.kill.driver 10000 [SE
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import signal
 import subprocess
@@ -17,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kill.world import Outcome, World
+from tests.kill.world import PATIENCE, Outcome, World
 
 _DONE = (0, 3)  # worked off, and nothing left
 _STARTS = 400  # of one list; more would mean that it never ends
@@ -37,9 +35,9 @@ def undisturbed(folder: Path) -> tuple[Outcome, float]:
     """What a run that nobody disturbs ends in, and how long it takes in seconds."""
     world = World(folder)
     began = time.monotonic()
-    done = subprocess.run(world.command("run"), cwd=world.root, env=world.environment, capture_output=True, check=False, timeout=600)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr.decode())
+    code, said = world.run("run")
+    if code != 0:
+        raise AssertionError(said)
     faults = [*world.untouched(), *world.unsound(), *world.leftovers(), *world.money()]
     if faults:
         raise AssertionError(faults)
@@ -73,18 +71,14 @@ def one_list(world: World, wanted: Outcome, window: float, chance: random.Random
 
 def _start(world: World, until: float | None) -> tuple[int, str] | None:
     """Start a run, and kill its whole group after `until` seconds; its exit code and what it said, None where it was killed."""
-    process = subprocess.Popen(
-        world.command("run"), cwd=world.root, env=world.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+    started = world.start("run")
     try:
-        said = process.communicate(timeout=until)[1]
+        code = started.wait(PATIENCE if until is None else until)
     except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        said = process.communicate()[1]
-        if process.returncode == -signal.SIGKILL:
-            return None
-    return process.returncode, said.decode()
+        started.kill()
+        code = started.wait(PATIENCE)
+    said = started.printed()[1]
+    return None if code == -signal.SIGKILL else (code, said)
 
 
 def killed(kills: int, seed: int, folder: Path) -> Iterator[Tally]:

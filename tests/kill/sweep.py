@@ -15,12 +15,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from tests.kill.world import AGAIN, Outcome, World
+from tests.kill.world import AGAIN, PATIENCE, Outcome, World
 
 STRACE = shutil.which("strace")
 _CALLS = (
@@ -28,9 +28,10 @@ _CALLS = (
     "symlink,symlinkat,chmod,fchmod,fchmodat,utimensat,copy_file_range,sendfile"
 )
 """No `openat`: how often it is called depends on what else runs, and each file that is made is written or locked right after."""
-_QUIET = re.compile(r"^unlink.*= -1 |^(write|writev|fsync)\([012]<|pipe:|socket:|/dev/null|heartbeat|\(deleted\)")
-"""Calls that changed nothing, that print, and those of the heartbeat, which nothing goes on from. One that makes a folder which is there stays:
-it comes before a file is made."""
+_QUIET = re.compile(r"= -1 |^f(data)?sync|^utimensat.*/\.git/objects/|^(write|writev)\([012]<|pipe:|socket:|/dev/null|heartbeat|\(deleted\)")
+"""Calls after which nothing is there that wasn't before (failed ones, syncs, new times of an object that is there already), so that a kill before the
+next one leaves the same; that print; and those of the heartbeat, which nothing goes on from."""
+_TOLD = 50  # points after which the command says how far it is
 _GIT = """\
 #!/bin/sh
 read number < "$SWEEP/count" || number=0
@@ -101,7 +102,7 @@ class Sweep:
         (self._bin / "git").chmod(0o755)
         self.world = World(self._place)
         for command in scenario.before:
-            self._run(command, {})
+            self.world.run(*command)
         shutil.copytree(self._place, self._base, symlinks=True)
         if scenario.start:
             self._begin_killed()
@@ -128,36 +129,30 @@ class Sweep:
     def _watched(self) -> tuple[Outcome, list[Point]]:
         """What it ends in undisturbed, and the calls by which agentctl and its gits changed something."""
         self._again()
-        self._run(
-            self.scenario.command,
-            self._git_environment(SWEEP_WATCH="1"),
-            ("strace", "-qq", "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}"),
-        )
+        self._followed(self._git_environment(SWEEP_WATCH="1"), "-y", "-o", f"{self._watch}/git.0", "-e", f"trace={_CALLS}")
         traces = sorted(self._watch.glob("git.*"), key=lambda path: int(path.suffix[1:]))
         return self.world.outcome(), [point for path in traces for point in _points(path)]
 
     def _git_environment(self, **more: str) -> dict[str, str]:
         return {"SWEEP": str(self._watch), "SWEEP_CALLS": _CALLS, "PATH": f"{self._bin}:{self.world.environment['PATH']}", **more}
 
-    def _run(self, command: Sequence[str], environment: Mapping[str, str], through: Sequence[str] = ()) -> tuple[int, str]:
-        done = subprocess.run(
-            [*through, *self.world.command(*command)],
-            cwd=self.world.root,
-            env={**self.world.environment, "PYTHONHASHSEED": "0", "GIT_CONFIG_NOSYSTEM": "1", **environment},
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
-        return done.returncode, done.stderr.decode()
+    def _followed(self, environment: Mapping[str, str], *strace: str) -> tuple[int, str]:
+        """Run the command, held by strace from its first call; its exit code and what was said."""
+        started = self.world.start(*self.scenario.command, more=environment, followed=True)
+        following = subprocess.run(["strace", "-qq", *strace, "-p", str(started.pid)], capture_output=True, check=False, timeout=PATIENCE)
+        if following.returncode != 0:
+            started.kill()
+            raise AssertionError(following.stderr.decode())
+        return started.wait(PATIENCE), started.printed()[1]
 
     def _kill(self, ends: Ends, point: Point) -> tuple[bool, int, str]:
         """Run the command, killed at `point`: whether it was, the exit code and what was said."""
         if ends is Ends.OWN:
             inject = ("-e", f"trace={point.call}", "-e", f"inject={point.call}:signal=SIGKILL:when={point.nth}")
-            code, said = self._run(self.scenario.command, {}, ("strace", "-qq", "-o", "/dev/null", *inject))
+            code, said = self._followed({}, "-o", "/dev/null", *inject)
             return code == -9, code, said
         told = {"SWEEP_GIT": str(point.git), "SWEEP_CALL": point.call, "SWEEP_NTH": str(point.nth), "SWEEP_BOTH": "1" if ends is Ends.BOTH else ""}
-        code, said = self._run(self.scenario.command, self._git_environment(**told))
+        code, said = self.world.run(*self.scenario.command, more=self._git_environment(**told))
         return (self._watch / "killed").exists(), code, said
 
     def at(self, ends: Ends, point: Point) -> list[str] | None:
@@ -169,18 +164,18 @@ class Sweep:
         faults = [f"exit {code}: {said}"] if ends is Ends.GIT and _is_bug(code, said) else []
         faults += self.world.untouched()
         if self.scenario.recovers:
-            self._run(self.scenario.recovers, {})
+            self.world.run(*self.scenario.recovers)
         for _ in range(3):
             if faults or self.world.outcome() == self.wanted:
                 break
-            code, said = self._run(self.scenario.command, {})
+            code, said = self.world.run(*self.scenario.command)
             if code not in AGAIN:
                 faults.append(f"started again, it says: exit {code}: {said}")
         return [*faults, *self._at_the_end()]
 
     def _at_the_end(self) -> list[str]:
         if self.world.leftovers():  # it may have been ended after its last word was on disk
-            self._run(("doctor", "--fix"), {})
+            self.world.run("doctor", "--fix")
         outcome = self.world.outcome()
         other = [f"another outcome: {outcome} instead of {self.wanted}"] if outcome != self.wanted else []
         money = self.world.money() if self.scenario.command[0] == "step" else []
@@ -229,6 +224,8 @@ def main() -> int:
             for fault in faults or ():
                 sys.stdout.write(f"FAULT in {name}, {ends} ended before call {point.nth} of its kind by git {point.git}, {point.told}: {fault}\n")
             sys.stdout.flush()
+            if (sum(counts.values()) + survived) % _TOLD == 0:
+                sys.stderr.write(f"{name}: {sum(counts.values())} points, {faulty} with faults, {time.monotonic() - began:.0f} s\n")
         told = ", ".join(f"{count} × {ends}" for ends, count in counts.items())
         sys.stdout.write(f"{name}: {told}, {survived} survived: {faulty} with faults ({time.monotonic() - began:.0f} s)\n")
         sys.stdout.flush()

@@ -10,13 +10,19 @@ import subprocess
 import sys
 import tarfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
+from tests.starter import Started, starter
+
 SOURCE = Path(__file__).parent.parent.parent
+PATIENCE = 600.0  # seconds for a command, on a machine with other work
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _CONFIG = """\
 checks: ["sh check.sh"]
 limits: {calls: 1000000, usd: 1000000, attempts: 1000}
@@ -77,13 +83,15 @@ def _told(path: str, text: str) -> tuple[str, str, str]:
 
 
 class World:
-    """One repository. `home` is an empty home folder with an identity for git."""
+    """One repository. Its home folder holds nothing but an identity for git, and nobody else has its folder for temporary files."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "repo"
         self.recording = folder / "replies.yaml"
         self._home = folder / "home"
+        self._temporary = folder / "tmp"
         self._home.mkdir(parents=True)
+        self._temporary.mkdir()
         self.root.mkdir()
         (self._home / ".gitconfig").write_text("[user]\n\tname = A Person\n\temail = person@example.invalid\n[gc]\n\tauto = 0\n")
         self.recording.write_text(yaml.safe_dump(_recording(), sort_keys=False))
@@ -92,10 +100,11 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         return {
             **kept,
             "HOME": str(self._home),
+            "TMPDIR": str(self._temporary),
             "PYTHONPATH": str(SOURCE),
             "PYTHONDONTWRITEBYTECODE": "1",
             "GIT_CONFIG_NOSYSTEM": "1",
@@ -110,6 +119,15 @@ class World:
 
     def command(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "agent", *args]
+
+    def start(self, *args: str, more: Mapping[str, str] = _NOTHING, followed: bool = False) -> Started:
+        """agentctl, with `more` in its environment."""
+        return starter().start(args, self.root, {**self.environment, **more}, followed=followed)
+
+    def run(self, *args: str, more: Mapping[str, str] = _NOTHING) -> tuple[int, str]:
+        """Its exit code and what it said."""
+        started = self.start(*args, more=more)
+        return started.wait(PATIENCE), started.printed()[1]
 
     def _write(self, path: str, text: str) -> None:
         target = self.root / path
