@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,11 @@ from pathlib import Path
 import pytest
 
 from agent.domain.config import SandboxSettings
+from agent.worker.sandbox.choice import tried
 from agent.worker.sandbox.confines import confine
+from agent.worker.sandbox.nothing import Nothing
 from agent.worker.sandbox.protocol import Attempt, Sandbox
+from agent.worker.sandbox.trial import try_out
 from agent.worker.shell import Shell, clean_environment
 from tests.escape.attempts import ESCAPES, Escape
 from tests.escape.world import ESCAPED, SECRET, SHARED, World, running, world_around
@@ -62,6 +66,13 @@ def test_what_is_kept_deep_in_the_tree_can_not_be_moved_away(tmp_path: Path, san
     shell.run(f"mv {what} {what}-away; mkdir -p {kept}; echo mine > {kept}/config; touch {place.parent}/beside", 20)
     assert (tree / kept / "config").read_text() == "as it was"
     assert (tree / place.parent / "beside").exists()
+
+
+def test_a_sandbox_is_tried_as_well_where_temporary_files_lie_deep(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ("deep" * 30)).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("deep" * 30)))
+    assert try_out(sandbox) == tried(sandbox.name)
+    assert Attempt.SOCKET in try_out(Nothing()).open
 
 
 def test_nothing_survives_a_command(world: World) -> None:

@@ -21,6 +21,7 @@ from agent.worker.sandbox.protocol import Attempt, Sandbox
 from agent.worker.shell import Shell, clean_environment
 
 _TIMEOUT = 30.0  # seconds
+_LONG = 64  # bytes
 _FEW = 60
 _MANY = f"""
 import _thread, os
@@ -48,7 +49,7 @@ class Trial:
 
 def try_out(sandbox: Sandbox) -> Trial:
     """Run the attempts inside `sandbox`. One that isn't reported counts as trouble: a sandbox is trusted for what was seen."""
-    with tempfile.TemporaryDirectory(prefix="agentctl-trial-") as folder, _listening(Path(folder).resolve()) as told:
+    with tempfile.TemporaryDirectory(prefix="agentctl-trial-", dir=_near()) as folder, _listening(Path(folder).resolve()) as told:
         place = Path(folder).resolve()
         tree = place / "tree"
         environment = {**os.environ, "HOME": str(place / "home")}
@@ -76,6 +77,11 @@ def limits_processes(sandbox: Sandbox) -> bool:
         shell = Shell(place / "tree", clean_environment(environment), sandbox, confines, settings)
         done = shell.run(shlex.join(["exec", sys.executable, "-I", "-S", "-B", "-c", _MANY]), _TIMEOUT)
     return "no limit" not in done.output
+
+
+def _near() -> str | None:
+    """A folder whose path leaves room for that of a socket, which may have 107 bytes in all (unix(7)); None: the usual one for temporary files."""
+    return None if len(os.fsencode(Path(tempfile.gettempdir()).resolve())) < _LONG else "/tmp"  # noqa: S108 - in it comes a folder of our own
 
 
 @contextmanager
