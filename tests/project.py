@@ -16,8 +16,10 @@ from typing import Any
 import yaml
 
 from agent.cli.main import run
+from tests.starter import starter
 
 SOURCE = Path(__file__).parent.parent
+_PATIENCE = 120.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -85,17 +87,25 @@ class Project:
         return Ran(code, out.getvalue(), err.getvalue())
 
     def process(self, *args: str, cwd: str = "", env: Mapping[str, str] | None = None, stdin: str = "") -> Ran:
-        """Run agentctl as a process of its own."""
+        """Run agentctl as a process of its own, which a warm interpreter forks (see `starter`)."""
+        return Ran(*starter().start(args, self.root / cwd, environment(**(env or {})), stdin.encode()).ended(_PATIENCE))
+
+    def interpreter(self, *args: str, env: Mapping[str, str]) -> Ran:
+        """Run agentctl in a Python of its own, for what `env` has it do before anything is imported."""
         done = subprocess.run(
             [sys.executable, "-m", "agent", *args],
-            cwd=self.root / cwd,
-            env={**os.environ, "PYTHONPATH": str(SOURCE), **(env or {})},
-            input=stdin.encode(),
+            cwd=self.root,
+            env=environment(**env),
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=_PATIENCE,
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The test's own, for a process; without what differs from test to test, or none could use another's warm model process."""
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"} | {"PYTHONPATH": str(SOURCE)} | more
 
 
 @contextlib.contextmanager
@@ -132,3 +142,6 @@ def edit(path: str, old: str, new: str) -> dict[str, Any]:
 
 ADDS = edit("calc.py", "a - b", "a + b")
 """The edit that makes the prepared repository's check pass."""
+
+CHECK = 'grep -q "a + b" calc.py'
+"""That check: hundreds of steps run it several times each, so it starts nothing that takes long."""

@@ -54,6 +54,15 @@ class Started:
         with self._told, self._out, self._err:
             return _read(self._out), _read(self._err)
 
+    def ended(self, timeout: float) -> tuple[int, str, str]:
+        """How it ended, and what it has printed. Raises TimeoutExpired after `timeout` seconds, and ends it then."""
+        try:
+            code = self.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        return code, *self.printed()
+
 
 def _read(file: IO[bytes]) -> str:
     file.seek(0)

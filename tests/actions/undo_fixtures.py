@@ -19,6 +19,7 @@ from agent.domain.todo import Item, render_item
 from agent.domain.usage import Usage
 from agent.repository.repo import Repo, discover
 from agent.templates import template
+from tests.project import CHECK
 
 _WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
@@ -111,7 +112,7 @@ def new_work(tmp_path: Path, patch: pytest.MonkeyPatch) -> Work:
     files = {
         "calc.py": _WRONG,
         ".agent/config.yaml": "model: anthropic/claude-sonnet-4-5\nchecks: [sh check.sh]\n",
-        "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 3) == 5'\n",
+        "check.sh": f"{CHECK}\n",
         ".agent/goal.md": "Make the calculator calculate.\n",
         ".agent/.gitattributes": template("gitattributes"),
         ".agent/todo/add-works.md": render_item(Item("add-works", "Make add() add")),

@@ -30,7 +30,7 @@ def broken(project: Project, tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_bug_leaves_a_report_without_keys_and_a_clean_tree(project: Project, tmp_path: Path, broken: dict[str, str]) -> None:
-    ran = project.process("step", env=broken)
+    ran = project.interpreter("step", env=broken)
     assert ran.code == 70
     assert "Traceback" not in ran.err
     (report,) = (tmp_path / "state/agentctl/bugs").iterdir()
@@ -46,5 +46,5 @@ def test_a_bug_leaves_a_report_without_keys_and_a_clean_tree(project: Project, t
 
 def test_where_no_report_can_be_written_it_is_printed(project: Project, tmp_path: Path, broken: dict[str, str]) -> None:
     (tmp_path / "state").write_text("a file")
-    ran = project.process("step", env=broken)
+    ran = project.interpreter("step", env=broken)
     assert (ran.code, "Traceback" in ran.err, "report it with the lines above" in ran.err) == (70, True, True)

@@ -14,7 +14,7 @@ from tests.model.faults import FAULTS
 from tests.project import Project
 
 OPENAI = DIALECTS[0]
-QUICK = {"AGENTCTL_BACKOFF": "0.01"}
+QUICK = {"AGENTCTL_BACKOFF": "0.01", "AGENTCTL_WARM": "0.5"}
 ITEMS = ("One", "Two", "Three", "Four")
 
 # Whatever passes or can be mended, but for those that would make the test wait, or only mend where there is something to leave out.

@@ -13,7 +13,7 @@ import pytest
 
 from agent.cli.main import _COMMANDS, run
 from agent.render.terminal import guarded, styled
-from tests.project import ADDS, Project, call, finish, reply
+from tests.project import ADDS, CHECK, Project, call, finish, reply
 
 EVIL = "x\x1b]0;owned\x07\x1b[2J\x1b[8m\x9b31m\x08\x7f\r\u202etxt\u2066\u200b\u2060\ufeff\U000e0041y"
 SHORT = "x\x1b[2J\u202ey"
@@ -40,7 +40,7 @@ def hostile(project: Project) -> Project:
         ".agent/notes/2026-01-02/030405-older.done.md",
         f'---\nmodel: "m{SHORT!r}"\n---\n# Older {EVIL}\n\nDid {EVIL}\n\n## Handoff\n\nLetter {EVIL}\n',
     )
-    project.write("check.sh", "cat evil.txt; python3 -B -c 'import calc; assert calc.add(2, 3) == 5'\n")
+    project.write("check.sh", f"cat evil.txt; {CHECK}\n")
     project.write("evil.txt", f"{EVIL}\n")
     project.write(".agent/config.yaml", "checks:\n  - sh check.sh\ntranscripts: local\n")
     project.git("checkout", "-q", "-b", "br\u202eanch")

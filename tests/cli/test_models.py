@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.model.chat_server import ChatServer, calls, fault, slow, text
-from tests.project import SOURCE, Project
+from tests.project import SOURCE, Project, environment
 
 ITEM = "make-add-add"
 EDIT = ("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"})
@@ -51,10 +51,10 @@ def test_a_step_at_an_address_of_ones_own_lands_without_litellm(listed: Project,
     (tmp_path / "broken/litellm/__init__.py").write_text("raise ImportError('litellm was imported')")
     env = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "broken"), str(SOURCE)])}
     server.says(calls(EDIT, FINISH, usage={"prompt_tokens": 2006, "completion_tokens": 300, "total_tokens": 2306}))
-    ran = listed.process("step", env=env)
+    ran = listed.interpreter("step", env=env)
     assert ran.code == 0, ran.err
     assert "Agent-Model: openai/local\nAgent-Tokens: 2006 in, 0 cached, 300 out\n" in listed.git("log", "-1", "--format=%B")
-    again = listed.process("plan", env=env | {"AGENTCTL_MODEL": "openai/gpt-4o"})
+    again = listed.interpreter("plan", env=env | {"AGENTCTL_MODEL": "openai/gpt-4o"})
     assert "litellm was imported" in again.err
 
 
@@ -165,7 +165,7 @@ def test_the_models_plan_is_one_commit_of_items_in_order(listed: Project, server
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_signal_puts_the_tree_back_and_keeps_the_work(listed: Project, server: ChatServer, number: int, code: int) -> None:
     server.says(calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a * b"})), slow(text("late"), 60))
-    process = subprocess.Popen([sys.executable, "-m", "agent", "step"], cwd=listed.root, env=_environment(), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "agent", "step"], cwd=listed.root, env=environment(), stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while len(server.requests) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -176,7 +176,3 @@ def test_a_signal_puts_the_tree_back_and_keeps_the_work(listed: Project, server:
     assert listed.status() == ""
     ref = listed.git("for-each-ref", "--format=%(refname)", "refs/agentctl/paused").strip()
     assert "a * b" in listed.git("show", f"{ref}:calc.py")
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(SOURCE)}

@@ -143,7 +143,8 @@ class Sweep:
         if following.returncode != 0:
             started.kill()
             raise AssertionError(following.stderr.decode())
-        return started.wait(PATIENCE), started.printed()[1]
+        code, _, said = started.ended(PATIENCE)
+        return code, said
 
     def _kill(self, ends: Ends, point: Point) -> tuple[bool, int, str]:
         """Run the command, killed at `point`: whether it was, the exit code and what was said."""

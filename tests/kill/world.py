@@ -126,8 +126,8 @@ class World:
 
     def run(self, *args: str, more: Mapping[str, str] = _NOTHING) -> tuple[int, str]:
         """Its exit code and what it said."""
-        started = self.start(*args, more=more)
-        return started.wait(PATIENCE), started.printed()[1]
+        code, _, said = self.start(*args, more=more).ended(PATIENCE)
+        return code, said
 
     def _write(self, path: str, text: str) -> None:
         target = self.root / path

@@ -20,11 +20,11 @@ from agent.errors import AgentctlError
 from agent.model.client import Child, ClientModel
 from agent.model.errors import ModelError, Reason
 from agent.model.protocol import Endpoint
-from agent.model.warm import Forked, Warmth, apart, fork_from, warm_processes, warmth_for
+from agent.model.warm import Forked, Warmth, _listener, apart, fork_from, warm_processes, warmth_for
 from tests.model.chat_server import ChatServer, calls, text
 from tests.model.conftest import ASKED, KEY, ROOT, clean_env
 from tests.model.test_client_process import alive, gone_within
-from tests.project import Project
+from tests.project import Project, environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="abstract sockets and pidfds are Linux's")
 
@@ -274,10 +274,12 @@ def test_a_second_step_soon_after_the_first_loads_nothing_and_doctor_knows_what_
     server.says(calls(("edit", {"path": "calc.py", "old": "a - b", "new": "a + b"}), ("finish", {"note": "add() adds.", "letter": "Nothing."})))
     project.items("Mend the sum", "Mend it again")
     env = {"AGENTCTL_WARM": "1", "AGENTCTL_MODEL": "openai/gpt-4o", "AGENTCTL_API_BASE": server.url, "A_LOGIN": "x"}
-    before = set(warm_processes())
     first = project.process("step", env=env)
     assert first.code == 0, first.err
-    (pid,) = set(warm_processes()) - before
+    warmth = warmth_for(environment(**env))
+    assert warmth is not None
+    pid = _listener(warmth.name)
+    assert pid in warm_processes()
     began = _cpu(pid)
     server.says(calls(("write", {"path": "more.txt", "content": "more\n"}), ("finish", {"note": "More of it.", "letter": "Nothing."})))
     second = project.process("step", env=env)

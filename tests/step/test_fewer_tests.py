@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.project import ADDS, Project, call, edit, finish, reply
+from tests.project import ADDS, CHECK, Project, call, edit, finish, reply
 
 ITEM = "make-add-add"
 TESTS = """import unittest
@@ -67,7 +67,7 @@ def test_what_landed_is_what_the_next_step_is_held_against(tested: Project) -> N
 
 @pytest.mark.usefixtures("unconfined")
 def test_a_flaky_check_lands_on_its_second_try_and_the_note_says_so(project: Project) -> None:
-    project.write("check.sh", 'test -e ../second || { touch ../second; exit 1; }\npython3 -B -c "import calc; assert calc.add(2, 3) == 5"\n')
+    project.write("check.sh", f"test -e ../second || {{ touch ../second; exit 1; }}\n{CHECK}\n")
     project.commit("Flaky")
     (project.root.parent / "second").touch()
     project.items("Make add() add")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.project import ADDS, Project, call, edit, finish, reply
+from tests.project import ADDS, CHECK, Project, call, edit, finish, reply
 
 ITEM = "make-add-add"
 KEY = "sword-fish-and-chips-4711-with-a-rather-long-tail-so-that-it-is-wrapped"
@@ -38,7 +38,7 @@ def _red(project: Project) -> None:
 
 
 def _green(project: Project) -> None:
-    _check(project, 'python3 -B -c "import calc; assert calc.add(2, 3) == 5"')
+    _check(project, CHECK)
     project.record({ITEM: [[reply(ADDS, finish())]]})
     assert project.agentctl("step").code == 0
 
@@ -46,7 +46,7 @@ def _green(project: Project) -> None:
 def _summary(project: Project) -> None:
     """A last line that is too long for a summary."""
     for space in range(20, 120, 25):
-        _check(project, f"printf '%{space}s' ' ' | tr ' ' x; cat ../told; python3 -B -c 'import calc; assert calc.add(2, 3) == 5'")
+        _check(project, f"printf '%{space}s' ' ' | tr ' ' x; cat ../told; {CHECK}")
         project.record({ITEM: [[reply(ADDS, finish())]]})
         assert project.agentctl("step").code == 0
         assert project.agentctl("undo", ITEM, "--because", "it says so").code == 0

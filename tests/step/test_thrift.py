@@ -19,7 +19,7 @@ def test_a_step_of_one_call_starts_few_git_processes(project: Project, tmp_path:
     project.items("Make add() add", "Make sub() subtract")
     project.record({"*": [[reply(edit("calc.py", "a - b", "a + b"), finish())]]})
     assert project.process("doctor").code == 0
-    ran = project.process("step", env={"GIT_TRACE2_EVENT": str(tmp_path / "trace")})
+    ran = project.interpreter("step", env={"GIT_TRACE2_EVENT": str(tmp_path / "trace")})
     assert ran.code == 0, ran.err
     started = _started(tmp_path / "trace")
     assert len(started) <= _MOST, "\n".join(started)

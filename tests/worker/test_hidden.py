@@ -54,9 +54,9 @@ def test_the_commands_that_work_with_a_model_hide_theirs(project: Project, words
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(f"import atexit\natexit.register(lambda: exec({_DUMPABLE!r}))\n")
     project.items("Mend the sum")
-    ran = project.process(*words, env={"PYTHONPATH": os.pathsep.join([str(hook), str(SOURCE)])})
+    ran = project.interpreter(*words, env={"PYTHONPATH": os.pathsep.join([str(hook), str(SOURCE)])})
     assert ran.out.endswith("0\n")
-    assert project.process("todo", env={"PYTHONPATH": os.pathsep.join([str(hook), str(SOURCE)])}).out.endswith("1\n")
+    assert project.interpreter("todo", env={"PYTHONPATH": os.pathsep.join([str(hook), str(SOURCE)])}).out.endswith("1\n")
 
 
 @linux
