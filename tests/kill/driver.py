@@ -81,10 +81,9 @@ def _start(world: World, until: float | None) -> tuple[int, str] | None:
     return None if code == -signal.SIGKILL else (code, said)
 
 
-def killed(kills: int, seed: int, folder: Path) -> Iterator[Tally]:
-    """Lists with `kills` kills in all; the tally after each list. Ends at the first fault."""
+def killed(kills: int, seed: int, folder: Path, wanted: Outcome, seconds: float) -> Iterator[Tally]:
+    """Lists with `kills` kills in all, which are to end as the `undisturbed` one; the tally after each list. Ends at the first fault."""
     chance = random.Random(seed)  # noqa: S311 - the same moments again for the same seed
-    wanted, seconds = undisturbed(folder / "undisturbed")
     tally = Tally()
     while tally.kills < kills and not tally.faults:
         place = folder / f"list-{tally.lists}"
@@ -99,7 +98,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="agentctl-kill-"))
     began = time.monotonic()
     tally = Tally()
-    for tally in killed(kills, seed, folder):
+    for tally in killed(kills, seed, folder, *undisturbed(folder / "undisturbed")):
         sys.stderr.write(f"{tally.kills} kills, {tally.lists} lists, {tally.starts} starts, {time.monotonic() - began:.0f} s\n")
     for fault in tally.faults:
         sys.stdout.write(f"FAULT (seed {seed}, {folder}): {fault}\n")
