@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.actions.commits import ground_for
-from agent.actions.resume import pause
+from agent.actions.resume import close_landed, finished, pause
 from agent.actions.trust import refuse_untrusted
 from agent.actions.undo_tree import begun, pick_up_undo
 from agent.actions.workbench import Workbench
@@ -18,7 +18,7 @@ from agent.domain.message import steps_in
 from agent.domain.text import first_of
 from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
-from agent.journal import Entry, Journal, Landing
+from agent.journal import Entry, Journal
 from agent.lock import MARK
 from agent.repository import snapshot
 from agent.repository.changes import changed_between
@@ -132,7 +132,7 @@ def _recovered(repo: Repo, journal: Journal, entry: Entry) -> str:
     """The step of `entry` is over, one way or the other, when this returns; what became of it in a sentence."""
     if _has_landed(repo, entry):
         follow(repo, changed_between(repo, entry.base, "HEAD"))  # a kill may have come between the commit and this
-        _close_landed(Workbench(repo, journal, entry))
+        close_landed(Workbench(repo, journal, entry))
         return f"an earlier agentctl died right after {entry.step} had landed; that step stands"
     try:
         ground = ground_for(repo, entry.base, entry.item)
@@ -142,7 +142,7 @@ def _recovered(repo: Repo, journal: Journal, entry: Entry) -> str:
             f"look at git status; its work is in {snapshot.WIP}{entry.step}; when the tree is as you want it: agentctl doctor --fix",
         ) from None
     bench = Workbench(repo, journal, replace(entry, theirs=(*entry.theirs, *_since_then(repo, entry, ground))))
-    if entry.landing and entry.landing.ground == repo.head() and _finished(bench, entry.landing):
+    if finished(bench):
         return f"an earlier agentctl died while {entry.step} was about to be committed; that is done now"
     kept = pause(bench)
     return f"an earlier agentctl died during {entry.step}: the tree is put back" + (f"; what it had done is kept in {kept}" if kept else "")
@@ -157,24 +157,6 @@ def _sweep(repo: Repo) -> None:
     for temporary in {*repo.private.rglob(f"*{TEMPORARY}"), *repo.shared.rglob(f"*{TEMPORARY}")}:
         if abandoned(temporary):
             temporary.unlink(missing_ok=True)
-
-
-def _finished(bench: Workbench, landing: Landing) -> bool:
-    """Make the commit that was about to be made, and say whether it is there; what a hook refuses or changes is not."""
-    if landing.tree is None:
-        bench.put_back()
-    made = bench.land(landing)
-    if made.commit is None or made.strange:
-        bench.refuse(made)
-        return False
-    _close_landed(bench)
-    return True
-
-
-def _close_landed(bench: Workbench) -> None:
-    """The step is over, and nobody goes on from it, should it have been about to be broken off when its agentctl died."""
-    snapshot.drop(bench.repo, f"{snapshot.PAUSED}{bench.entry.step}")
-    bench.close()
 
 
 def _has_landed(repo: Repo, entry: Entry) -> bool:

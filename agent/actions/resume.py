@@ -35,17 +35,44 @@ def pause(bench: Workbench) -> str:
     """Break the step off: the tree is put back, and what it had done is kept to go on from. Gives the refs in words, "" where there was nothing.
 
     A tool that was at work is broken off too: whatever it had changed by then is put back, and kept with the failed attempts. Nothing
-    is kept to go on from where the step was about to end without landing. Raises AgentctlError as `Workbench.put_back`.
+    is kept to go on from where the step was about to end without landing: its note is committed. Raises AgentctlError as `Workbench.put_back`.
     """
-    repo, entry = bench.repo, bench.entry
+    repo = bench.repo
     if bench.landed is not None:
         bench.close()
         return ""
-    ends_without_landing = entry.landing is not None and entry.landing.tree is None
-    kept = None if ends_without_landing else _keep(bench)
+    if _ends_without_landing(bench) and finished(bench):
+        return ""
+    kept = None if _ends_without_landing(bench) else _keep(bench)
     attempt = bench.put_back(repo.commit(kept).tree if kept else "")
     bench.close()
     return " and ".join(ref for ref in (kept, attempt) if ref)
+
+
+def _ends_without_landing(bench: Workbench) -> bool:
+    """Whether nothing but the step's note is to be committed, as long as no hook has refused that."""
+    return bench.entry.landing is not None and bench.entry.landing.tree is None
+
+
+def finished(bench: Workbench) -> bool:
+    """Make the commit that was about to be made, and say whether it is there; none is where there was none, HEAD has moved or a hook changes it."""
+    landing = bench.entry.landing
+    if landing is None or landing.ground != bench.repo.head():
+        return False
+    if landing.tree is None:
+        bench.put_back()
+    made = bench.land(landing)
+    if made.commit is None or made.strange:
+        bench.refuse(made)
+        return False
+    close_landed(bench)
+    return True
+
+
+def close_landed(bench: Workbench) -> None:
+    """The step is over, and nobody goes on from it, should it have been about to be broken off when its agentctl died."""
+    snapshot.drop(bench.repo, f"{snapshot.PAUSED}{bench.entry.step}")
+    bench.close()
 
 
 def _keep(bench: Workbench) -> str | None:

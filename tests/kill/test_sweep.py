@@ -26,8 +26,15 @@ def test_a_kill_at_a_system_call_changes_nothing_in_the_end(name: str, tmp_path:
 
 
 @pytest.mark.skipif(STRACE is None, reason="strace is not installed")
-def test_a_git_that_dies_while_the_index_follows_a_commit_leaves_nothing_staged(tmp_path: Path) -> None:
-    sweep = Sweep(SCENARIOS["a step that lands"], tmp_path)
-    following = [point for point in sweep.points_of(Ends.GIT) if re.search(r'^rename\(.*/\.git/index"\)', point.told)]
-    for point in following[-2:]:  # what HEAD says, and then the files' sizes and times
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        pytest.param("a step that lands", r'^rename\(.*/\.git/index"\)', id="while the index follows the commit, which leaves nothing staged"),
+        pytest.param("a step that fails its gate", r"^write\(.*/agentctl/work-", id="while a failed attempt is put back, whose note isn't lost"),
+    ],
+)
+def test_a_git_that_dies_alone_changes_nothing_in_the_end(name: str, call: str, tmp_path: Path) -> None:
+    sweep = Sweep(SCENARIOS[name], tmp_path)
+    told = [point for point in sweep.points_of(Ends.GIT) if re.search(call, point.told)]
+    for point in told[-2:]:  # of the index: what HEAD says, and then the files' sizes and times
         assert sweep.at(Ends.GIT, point) == [], f"before {point}"
