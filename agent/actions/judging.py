@@ -18,7 +18,8 @@ from agent.domain.text import first_of, one_line
 from agent.domain.todo import Item
 from agent.errors import AgentctlError
 from agent.gate.protect import SizeLimits
-from agent.gate.protocol import Baseline, Verdict
+from agent.gate.protocol import Baseline, Verdict, sorted_out
+from agent.gate.secrets import secrets_told
 from agent.gate.verdict import gate
 from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
@@ -69,7 +70,7 @@ class Judge:
         changes = changes_between(self._repo, base, tree)
         own = [*self._outside(changes), *self._unclaimed(note), *self._ignored(note, tree)]
         if own:
-            return Verdict((), tuple(own)), tree
+            return Verdict((), (*own, *sorted_out(secrets_told(texts_of(report), os.environ), self._item.allow)[0])), tree
         self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
         verdict = self._gate(changes, base, tree, texts_of(report))
         self._bench.after_checks()

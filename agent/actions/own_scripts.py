@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.domain.change import Change
-from agent.gate.scripts import HOOKS, called, called_by
+from agent.gate.scripts import HOOKS, LONGEST, called, called_by
 from agent.gate.settled import Settled
 from agent.repository.repo import Repo
 
@@ -19,10 +19,15 @@ def settled_at(repo: Repo, base: str, commands: Sequence[str], changes: Sequence
         return Settled(hooks=hooks)
 
     def read(paths: Sequence[str]) -> list[str | None]:
-        return [None if data is None else data.decode("utf-8", "replace") for data in repo.blobs([f"{base}:{path}" for path in paths])]
+        names = [f"{base}:{path}" for path in paths]
+        small = [
+            name for name, fact in zip(names, repo.git.objects.facts(names), strict=True) if fact and fact.kind == "blob" and fact.size <= LONGEST
+        ]
+        texts = {name: (data or b"").decode("utf-8", "replace") for name, data in zip(small, repo.blobs(small), strict=True)}
+        return [texts.get(name) for name in names]
 
     places = [under + name for under in dict.fromkeys(("", repo.prefix)) for name in HOOKS] + ([hooks] if hooks else [])
-    listed = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", base, "--", *places)).split("\0")
+    listed = os.fsdecode(repo.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", base, "--", *places)).split("\0")[:-1]
     carried = [(path, text) for path, text in zip(listed, read(listed), strict=True) if text is not None]
     return Settled(called(commands, repo.prefix, read), called_by([*carried, *outside], repo.prefix, read), hooks)
 

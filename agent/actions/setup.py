@@ -93,7 +93,7 @@ def _key(repo: Repo, commands: Sequence[str], commit: str) -> str:
 
 def _paths(commands: Sequence[str]) -> Iterator[str]:
     """What the commands may be made from, relative to `root`: each word as a file, and the usual names in it as a folder."""
-    words = (part for command in commands for word in shell_words(command) for part in {word, word.rpartition("=")[2]})
+    words = (part for command in commands for word in shell_words(command) for part in (word, word.rpartition("=")[2]))
     for word in (".", *words):
         path = posixpath.normpath(word)
         if not path.isprintable() or path.startswith(("/", "..", "-")):

@@ -31,7 +31,8 @@ HOOKS = (
 _WORD = re.compile(r"[\w./+][\w.@+/-]*[\w+-]")
 _DEEP = 4  # calls from one script to the next
 _MANY = 500  # words of one level that are looked up
-_LONG = 100_000  # characters of one script
+LONGEST = 200_000
+"""Bytes of the longest text that is taken for a script."""
 
 
 def scripts_in(command: str) -> list[str]:
@@ -66,7 +67,7 @@ def called_by(texts: Iterable[tuple[str, str]], under: str, read: Read) -> froze
 def _beyond(told: Sequence[tuple[str, str]], under: str, read: Read) -> frozenset[str]:
     known: set[str] = set()
     for _ in range(_DEEP):
-        places = {place for path, text in told for word in _WORD.findall(text[:_LONG]) for place in _places(word, path, under)}
+        places = {place for path, text in told for word in _WORD.findall(text) for place in _places(word, path, under)}
         told = [(path, text) for path, text in _texts(sorted(places - known)[:_MANY], read) if _is_script(path, text)]
         known.update(path for path, _ in told)
         if not told:

@@ -71,7 +71,7 @@ unfinished = st.builds(
 
 CONFIGS = (
     template("config.yaml").replace("{model}", "openai/gpt-5").replace("{checks}", "[pytest -q, 'sh check.sh']"),
-    "model: a/b\nchecks: [x]\nbrief_tokens: 9000\nlimits: {calls: 3, usd: 1.5, minutes: 5, attempts: 2, lines: 9, file_bytes: 9, check_minutes: 1, day_usd: 3}\n",
+    "model: a/b\nchecks: [x]\nsetup: [npm ci]\nbrief_tokens: 9000\nlimits: {calls: 3, usd: 1.5, minutes: 5, attempts: 2, lines: 9, file_bytes: 9, check_minutes: 1, day_usd: 3}\n",
     "limits:\n  day_tokens: 5000000\n  total_usd: 200\nalert: {usd: [5, 20], command: date}\nprices:\n  a/b: {input: 1.0, cached: 0.1, output: 5.0, written: 2}\n",
     "transcripts: encrypted\nrecipients: [age1xyz]\npush_wip: origin\n",
     "sandbox:\n  kind: auto\n  network: [npm ci]\n  read: [~/x]\n  write: [/srv]\n  env: [A]\n  processes: 200\n  file_bytes: 1000\n  memory_bytes: 1000000\n",

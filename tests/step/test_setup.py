@@ -11,7 +11,7 @@ import pytest
 from tests.project import ADDS, Project, call, finish, reply
 
 ITEM = "make-add-add"
-MAKES = "mkdir -p deps && cat package-lock.json > deps/installed && echo x >> deps/times"
+MAKES = "A=web mkdir -p deps && cat package-lock.json > deps/installed && echo x >> deps/times"
 
 
 def _with(project: Project, setup: str, checks: str = "sh check.sh && test -s deps/installed") -> None:
