@@ -203,7 +203,9 @@ def test_case_79_a_key_reaches_neither_a_note_nor_a_message_nor_the_screen(case:
     project = case(f"mkrepo; export FAKE_API_KEY='{key}'")
     answers(project, {"error": {"kind": "stop", "message": f"429 for url 'https://api.example.invalid/v1?key={key}'"}})
     first = project.agentctl("step")
-    ran = lands(project, note=f"It works with {key}, see Authorization: Bearer {key}.")
+    answers(project, good(note=f"It works with {key}, see Authorization: Bearer {key}."), reply(finish("It works.")))
+    ran = project.agentctl("step")  # the note is refused, and written again
+    assert ran.code == 0, ran.err
     assert "0123456789abcdef" not in first.err + ran.out + ran.err + project.git("log", "-p", "--all")
 
 
