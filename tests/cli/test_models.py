@@ -137,9 +137,13 @@ def test_no_network_is_told_as_such(listed: Project, monkeypatch: pytest.MonkeyP
 
 def test_the_key_reaches_neither_commands_nor_notes_nor_the_ledger(known: Project, server: ChatServer) -> None:
     leak = "sk-test-0123456789abcdef0123456789abcdef"
-    server.says(calls(("run", {"command": "env > env.txt; cat env.txt"}), EDIT, ("finish", {"note": f"The key is {leak}. env.txt", "letter": leak})))
+    server.says(
+        calls(("run", {"command": "env > env.txt; cat env.txt"}), EDIT, ("finish", {"note": f"The key is {leak}. env.txt", "letter": leak})),
+        calls(("finish", {"note": "add() adds; the environment is in env.txt.", "letter": "Nothing is left."})),
+    )
     ran = known.process("step")
     assert ran.code == 0, ran.err
+    assert len(server.requests) == 2
     everything = known.git("log", "-p", "--all") + (known.root / ".git/agentctl/ledger.jsonl").read_text() + ran.out + ran.err
     assert leak not in everything
     assert leak not in json.dumps([request.body for request in server.requests])
