@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.kill.world import PATIENCE, Outcome, World
 
 _DONE = (0, 3)  # worked off, and nothing left
+_WIDER = 40  # starts after which the moments of kills are drawn from twice the time
 _STARTS = 400  # of one list; more would mean that it never ends
 
 
@@ -47,9 +48,10 @@ def undisturbed(folder: Path) -> tuple[Outcome, float]:
 def one_list(world: World, wanted: Outcome, window: float, chance: random.Random, tally: Tally, most: int) -> None:
     """Work off one list with kills, at most `most` of them; then it is let be."""
     tally.lists += 1
-    for _ in range(_STARTS):
+    for number in range(_STARTS):
         tally.starts += 1
-        ended = _start(world, chance.uniform(0, window) if tally.kills < most else None)
+        wider = 1 + number / _WIDER  # on a machine that has become slower, no start would come further than the last one
+        ended = _start(world, chance.uniform(0, window * wider) if tally.kills < most else None)
         if ended is None:
             tally.kills += 1
         elif ended[0] not in _DONE:
