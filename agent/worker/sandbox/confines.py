@@ -168,6 +168,7 @@ def _links(spelled: Iterable[Path], there: Sequence[Path]) -> tuple[tuple[Path, 
 
 def _holds_repository(folder: Path) -> bool:
     try:
-        return any(os.path.lexists(os.path.join(entry.path, ".git")) for entry in os.scandir(folder)) or (folder / ".git").exists()  # noqa: PTH118
+        with os.scandir(folder) as entries:
+            return any(os.path.lexists(os.path.join(entry.path, ".git")) for entry in entries) or (folder / ".git").exists()  # noqa: PTH118
     except OSError:
         return True
