@@ -37,11 +37,11 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
 
 
 def _found(work: Work, **more: str) -> list[Finding]:
-    """All findings, with a key in the environment; looking has changed nothing."""
+    """All findings, with a key in the environment, but for what depends on this machine's control groups; looking has changed nothing."""
     before = work.everything()
     found = doctor(work.repo, {**os.environ, "ANTHROPIC_API_KEY": "none", **more})
     assert work.everything() == before
-    return list(found)
+    return [one for one in found if not one.text.startswith("nothing keeps a command from starting processes")]
 
 
 def _one(found: list[Finding], text: str) -> Finding:
