@@ -39,14 +39,12 @@ _CHATTER = 8_192  # bytes of what libraries printed, kept for the message about 
 
 def open_client(name: str, *, endpoint: Endpoint, task: Task, root: Path) -> Model:  # noqa: ARG001  # the openers' common shape
     """The model called `name`, over the network. Returns at once, while its process gets ready."""
-    return ClientModel(name, endpoint, child_for(name, endpoint), price=task.price)
+    return ClientModel(name, endpoint, child_for(caller_for(name, endpoint)), price=task.price)
 
 
-def child_for(name: str, endpoint: Endpoint) -> Child:
-    """A process that can reach the model called `name`."""
-    if caller_for(name, endpoint) == DIRECT:
-        return Child(caller=DIRECT)
-    return Child(warmth=warmth_for(os.environ))
+def child_for(caller: str) -> Child:
+    """A process in which `caller` makes the calls. Only litellm is worth keeping warm."""
+    return Child(caller=caller, warmth=warmth_for(os.environ) if caller == LITELLM else None)
 
 
 def caller_for(name: str, endpoint: Endpoint) -> str:

@@ -24,7 +24,7 @@ class KeptModels(Closing):
             return opener(name, endpoint=self._endpoint, task=task, root=self._root)
         caller = caller_for(name, self._endpoint)
         if caller not in self._children:
-            self._children[caller] = child_for(name, self._endpoint)
+            self._children[caller] = child_for(caller)
         return _Lent(name, self._endpoint, self._children[caller], price=task.price)
 
     def close(self) -> None:
