@@ -46,8 +46,10 @@ def setup_due(repo: Repo, commands: Sequence[str], commit: str) -> bool:
     That is the usual manifests and lock files of the list's folder and of each folder that a command names, and each file that one names. A
     step also runs them where something that they had made is gone.
     """
+    if not commands:
+        return False
     ran = _read(repo)
-    return bool(commands) and (ran is None or ran.key != _key(repo, commands, commit) or not all(map(repo.work.look, _bare(ran.made))))
+    return ran is None or ran.key != _key(repo, commands, commit) or not all(map(repo.work.look, _bare(ran.made)))
 
 
 def set_up(repo: Repo, commands: Sequence[str], commit: str, shell: Shell, timeout: float, bench: Workbench, listen: Listener) -> None:
