@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from agent.domain.config import Config, parse_config
-from agent.domain.frontmatter import BadFileError
+from agent.domain.frontmatter import BadFileError, as_text
 from agent.domain.lesson import parse_lesson
 from agent.domain.memory import Memory, Record
 from agent.domain.names import NoteName
 from agent.domain.note import Note, parse_note
-from agent.domain.todo import parse_item
 from agent.errors import AgentctlError
 from agent.repository.folder import LINK, read_folder
+from agent.repository.items import read_items
 from agent.repository.repo import FOLDER, Entry, Repo
 
+_CONFIG, _GOAL = f"{FOLDER}/config.yaml", f"{FOLDER}/goal.md"
 GUIDES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
-_T = TypeVar("_T")
 
 
 def load(repo: Repo, commit: str) -> Memory:
@@ -28,22 +28,19 @@ def load(repo: Repo, commit: str) -> Memory:
     link = next((entry.path for entry in found.files if entry.mode == LINK), None)
     if link:
         raise BadFileError(link, 1, "this is a link, and what it leads to isn't in the history", "put the file itself in its place")
-    folder = {entry.path.removeprefix(f"{FOLDER}/"): entry for entry in found.files}
-    todo = _below(folder, "todo/")
-    lessons = _below(folder, "lessons/")
-    single = [folder[name] for name in ("config.yaml", "goal.md") if name in folder]
+    lessons = _below(found.files, f"{FOLDER}/lessons/")
+    single = [entry for entry in found.files if entry.path in (_CONFIG, _GOAL)]
     guides = list(dict.fromkeys([*GUIDES, *(repo.prefix + name for name in GUIDES)]))
-    read = [*single, *todo, *lessons]
+    read = [*single, *lessons]
     blobs = repo.blobs([*(entry.id for entry in read), *(f"{commit}:{path}" for path in guides)])
-    texts = _texts(read, blobs[: len(read)])
-    config = _parse("config.yaml", folder, texts, lambda text, _: parse_config(text)) or Config()
+    texts = {entry.path: as_text(data or b"", entry.path) for entry, data in zip(read, blobs[: len(read)], strict=True)}
     return Memory(
         commit=commit,
-        config=config,
-        goal=texts.get("goal.md", "").replace("\r\n", "\n").strip(),
-        items=tuple(_parse_all(todo, texts, parse_item)),
+        config=parse_config(texts[_CONFIG]) if _CONFIG in texts else Config(),
+        goal=texts.get(_GOAL, "").replace("\r\n", "\n").strip(),
+        items=read_items(repo, _below(found.files, f"{FOLDER}/todo/")),
         notes=found.notes,
-        lessons=tuple(_parse_all(lessons, texts, parse_lesson)),
+        lessons=tuple(parse_lesson(texts[entry.path], entry.path) for entry in lessons),
         guides=_guides(guides, blobs[len(read) :]),
     )
 
@@ -65,30 +62,9 @@ def refuse_ignored(repo: Repo) -> None:
         raise AgentctlError(f"git ignores {folder}/ ({rule}), so nothing there would be remembered", "take that rule out, and commit")
 
 
-def _below(folder: dict[str, Entry], start: str) -> list[Entry]:
-    below = sorted(path for path in folder if path.startswith(start) and path.endswith(".md") and path.count("/") == 1)
-    return [folder[path] for path in below]
-
-
-def _texts(entries: Sequence[Entry], blobs: Sequence[bytes | None]) -> dict[str, str]:
-    """The texts of `entries` by their path inside `.agent/`. Raises BadFileError for bytes that aren't UTF-8."""
-    found = {}
-    for entry, data in zip(entries, blobs, strict=True):
-        path = entry.path.removeprefix(f"{FOLDER}/")
-        try:
-            found[path] = (data or b"").decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = (data or b"").count(b"\n", 0, error.start) + 1
-            raise BadFileError(entry.path, line, "this isn't UTF-8 text", "save the file as UTF-8") from None
-    return found
-
-
-def _parse(path: str, folder: dict[str, Entry], texts: dict[str, str], parse: Callable[[str, str], _T]) -> _T | None:
-    return parse(texts[path], folder[path].path) if path in texts else None
-
-
-def _parse_all(entries: Iterable[Entry], texts: dict[str, str], parse: Callable[[str, str], _T]) -> list[_T]:
-    return [parse(texts[entry.path.removeprefix(f"{FOLDER}/")], entry.path) for entry in entries]
+def _below(files: Iterable[Entry], start: str) -> list[Entry]:
+    below = (entry for entry in files if entry.path.startswith(start) and entry.path.endswith(".md") and "/" not in entry.path[len(start) :])
+    return sorted(below, key=attrgetter("path"))
 
 
 def _guides(paths: Sequence[str], blobs: Sequence[bytes | None]) -> tuple[tuple[str, str], ...]:

@@ -102,6 +102,14 @@ class Document:
     head_lines: int
 
 
+def as_text(data: bytes, path: str) -> str:
+    """`data` as the text of the file at `path`. Raises BadFileError for bytes that aren't UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadFileError(path, data.count(b"\n", 0, error.start) + 1, "this isn't UTF-8 text", "save the file as UTF-8") from None
+
+
 def split(text: str, path: str) -> Document:
     """Head and body of `text`, whose lines may end in CRLF and which may begin with a BOM. Raises BadFileError."""
     text = _LINE_END.sub("\n", text.removeprefix("\ufeff"))

@@ -19,7 +19,7 @@ from agent.repository.git import GitError
 from agent.repository.repo import FOLDER, Repo
 
 _VERSION = 4
-_WORTH_KEEPING = 100  # commits that were read; fewer are read again, which takes some milliseconds
+_WORTH_KEEPING = 20  # commits that were read; fewer are read again, which takes 1 to 2 milliseconds each
 _LAST_MOMENT = 253_402_300_799  # the end of the year 9999, in seconds since 1970
 _TRAILER = "Agent-Step:"
 _T = TypeVar("_T")

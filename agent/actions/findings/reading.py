@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agent.domain.config import parse_config
-from agent.domain.frontmatter import BadFileError, refuse_conflict
+from agent.domain.frontmatter import BadFileError, as_text, refuse_conflict
 from agent.domain.lesson import parse_lesson
 from agent.domain.names import NoteName
 from agent.domain.note import parse_note
@@ -31,11 +31,9 @@ def trouble(path: str, data: bytes) -> BadFileError | None:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         return BadFileError(path, line, "this holds zero bytes: a crash or a full disk cut it off", "put it back from git, or write it anew")
     try:
-        parse(data.decode("utf-8"), path)
+        parse(as_text(data, path), path)
     except BadFileError as error:
         return error
-    except UnicodeDecodeError as error:
-        return BadFileError(path, data.count(b"\n", 0, error.start) + 1, "this isn't UTF-8 text", "save the file as UTF-8")
     except RecursionError:
         return BadFileError(path, 1, "this is nested too deeply to be read", "write it flat")
     return None
