@@ -5,7 +5,7 @@ In a FOLDER the repository stays, and a later call goes on with it: the steps ma
 3,744 is a step each five minutes for thirteen days. `agentctl run` takes them, ten at a time; every ten it is ended by SIGKILL once, at a
 random moment, and begun again, and the model is out of reach once in every step. At marks on the way: CPU and wall of a step (the median of the last runs), the
 most memory that one process took, the tokens of the next brief, and the size of `.git`, before and after `git gc` in a copy. At the end each
-item has to be done once, git has to find no fault, and nothing may be left lying about.
+item has to be done once, git has to find no fault, and nothing may be left lying about; then steps there and in a new repository take turns.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
             if marks and number >= marks[0]:
                 print(_line(root, env, number, took[-_LAST:]), flush=True)
                 marks = [mark for mark in marks if mark > number]
-        print(f"\n{_whole(root, env, number)}")
+        print(f"\n{_whole(root, env, number)}\n\n{_flat(root, env)}")
 
 
 def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took]]:
@@ -145,6 +145,24 @@ def _whole(root: Path, env: Mapping[str, str], steps: int) -> str:
     if left:
         raise SystemExit(f"left behind: {left.decode()}")
     return f"{steps} items, each done by one step; git fsck finds nothing; the work tree is clean, no work in progress is left."
+
+
+def _flat(root: Path, env: Mapping[str, str]) -> str:
+    """How much more a step takes in `root` than in a repository that has only begun: ten steps of each in turns, the medians of the ratios."""
+    with workshop() as folder:
+        new = _repository(folder / "new", env)
+        pairs = [(_ten(root, env), _ten(new, env)) for _ in range(_LAST)]
+    wall = statistics.median(old.wall / fresh.wall for old, fresh in pairs[1:])
+    cpu = statistics.median(old.cpu / fresh.cpu for old, fresh in pairs[1:])
+    return (
+        f"Beside a repository of {_STRETCH} to {_STRETCH * _LAST} steps, in turns: a step takes {cpu:.2f} times its CPU, {wall:.2f} times its wall."
+    )
+
+
+def _ten(root: Path, env: Mapping[str, str]) -> Took:
+    added = len(list((root / ".agent/todo").iterdir())) if (root / ".agent/todo").exists() else 0
+    _add_items(root, env, added, _done(root, env) + _STRETCH)
+    return _run(root, env, _STRETCH)
 
 
 def _bytes(folder: Path) -> int:

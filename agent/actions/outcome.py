@@ -141,6 +141,8 @@ def asked(step: StepId, item: Item, report: Report, usage: Usage, means: Means) 
 
 def proposed_files(proposals: Sequence[Proposed], memory: Memory, step: StepId) -> list[tuple[str, str]]:
     """Files of proposed items; a title that the list has already is not added twice."""
+    if not proposals:
+        return []
     taken = {title_key(item.title) for item in memory.items}
     files = []
     for proposal in proposals:
