@@ -18,23 +18,30 @@ _YOUNG = 60.0  # seconds; one that is being made has no lock yet
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder of this machine's for `Shell.kept`, gone afterwards with all that was left in it; so are those of processes that were killed."""
-    _clear_abandoned()
-    folder = Path(tempfile.mkdtemp(prefix=_NAME)).resolve()
+    """A folder for `Shell.kept`, gone afterwards with all that was left in it."""
+    with passing_folder(Path(tempfile.gettempdir())) as folder:
+        for name in ("home", "tmp"):
+            (folder / name).mkdir()
+        yield folder
+
+
+@contextmanager
+def passing_folder(place: Path) -> Iterator[Path]:
+    """An empty folder in `place`, gone afterwards; so are those there of processes that were killed."""
+    _clear_abandoned(place)
+    folder = Path(tempfile.mkdtemp(prefix=_NAME, dir=place)).resolve()
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
-        for name in ("home", "tmp"):
-            (folder / name).mkdir()
         yield folder
     finally:
         _remove(folder)
         os.close(held)
 
 
-def _clear_abandoned() -> None:
-    """Remove the scratch folders of this user whose processes were killed: the kernel has dropped the lock that they held."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
+def _clear_abandoned(place: Path) -> None:
+    """Remove the folders of this user whose processes were killed: the kernel has dropped the lock that they held."""
+    for folder in place.glob(f"{_NAME}*"):
         with suppress(OSError):
             told = folder.lstat()
             if not stat.S_ISDIR(told.st_mode) or told.st_uid != os.getuid() or time.time() - told.st_mtime < _YOUNG:

@@ -29,3 +29,23 @@ def test_what_a_killed_process_left_is_taken_away_and_what_a_living_one_uses_sta
         with scratch_folder() as another:
             assert (left.exists(), living.exists(), another.exists()) == (False, True, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trial_that_is_killed_leaves_nothing_that_the_next_does_not_take_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed at several moments, from the making of its folder on."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    env = {"PYTHONPATH": str(SOURCE), "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    script = "from agent.worker.sandbox.choice import mechanisms, tried\nwhile True:\n    for one in mechanisms()[:2]:\n        tried(one.name)\n    tried.cache_clear()"
+    for wait in (0.0, 0.02, 0.05):
+        with subprocess.Popen([sys.executable, "-c", script], env=env) as process:
+            while not list(tmp_path.iterdir()):
+                time.sleep(0.001)
+            time.sleep(wait)
+            process.kill()
+        left = list(tmp_path.iterdir())
+        assert all(path.name.startswith("agentctl-scratch-") for path in left)
+        for folder in left:
+            os.utime(folder, (0, 0))
+        with scratch_folder():
+            pass
+        assert list(tmp_path.iterdir()) == []
