@@ -43,6 +43,11 @@ def state_folder(environment: Mapping[str, str]) -> Path | None:
     return Path(base) / "agentctl" if base else None
 
 
+def own_folders(environment: Mapping[str, str]) -> list[Path]:
+    """Where a person's settings and approvals lie, all links followed: nobody else may write there."""
+    return [Path(os.path.realpath(folder)) for folder in (state_folder(environment), _folder(environment)) if folder]
+
+
 def _folder(environment: Mapping[str, str]) -> Path | None:
     base = environment.get("XDG_CONFIG_HOME") or (os.path.join(environment["HOME"], ".config") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
     return Path(base) / "agentctl" if base else None

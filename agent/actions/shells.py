@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.actions.commits import WORKER
-from agent.domain.config import SandboxSettings, sandbox_kind
+from agent.approvals import VARIABLE
+from agent.domain.config import NO_SANDBOX, SandboxSettings, sandbox_kind
+from agent.errors import AgentctlError
+from agent.personal import own_folders, state_folder
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.sandbox.choice import choose
 from agent.worker.sandbox.confines import confine
+from agent.worker.sandbox.findings import Findings
+from agent.worker.sandbox.inside import is_below
+from agent.worker.sandbox.protocol import Confines, Sandbox
 from agent.worker.scratch import scratch_folder
 from agent.worker.shell import Shell, clean_environment
 
@@ -34,12 +40,31 @@ class Shells:
 @contextmanager
 def open_shells(repo: Repo, settings: SandboxSettings) -> Iterator[Shells]:
     """The shells for a step in `repo`. Raises AgentctlError where commands can't be confined as `settings` want it."""
-    sandbox = choose(sandbox_kind(settings, os.environ))
     with scratch_folder() as scratch:
         confines = confine(repo.top, protected(repo), scratch, settings, os.environ)
+        sandbox = choose(sandbox_kind(settings, os.environ), findings_for(os.environ, (confines.tree, *confines.write)).trial)
+        _refuse_reachable(sandbox, confines)
         environment = {**clean_environment(os.environ), **{name: os.environ[name] for name in settings.env if name in os.environ}}
         checks = Shell(repo.root, environment, sandbox, confines, settings)
         yield Shells(replace(checks, env={**environment, **WORKER}, kept=scratch), checks)
+
+
+def _refuse_reachable(sandbox: Sandbox, confines: Confines) -> None:
+    """Raise AgentctlError where what a command may write to holds what a person has approved, for this clone or for another."""
+    if sandbox.name == NO_SANDBOX or os.environ.get(VARIABLE):
+        return
+    for folder in own_folders(os.environ):
+        if is_below(folder, (confines.tree, *confines.write)) or any(is_below(one, (folder,)) for one in confines.write):
+            raise AgentctlError(
+                f"commands could write into {folder}, where your own settings and approvals lie",
+                "set XDG_STATE_HOME and XDG_CONFIG_HOME to folders that lie neither in the work tree nor under sandbox: write:",
+            )
+
+
+def findings_for(environment: Mapping[str, str], writable: Iterable[Path] = ()) -> Findings:
+    """What is known of sandboxes on this person's machine, but where it lies in what commands may write to."""
+    folder = state_folder(environment)
+    return Findings(folder / "sandbox" if folder else None, writable)
 
 
 def protected(repo: Repo) -> list[Path]:

@@ -33,6 +33,9 @@ OUTSIDE = (
     Escape("write into the home folder", "echo x >> {home}/.bashrc"),
     Escape("write into shared memory", "echo x > /dev/shm/agentctl-escape-{pid} && rm calc.py", bare=False),
     Escape("approve commands for the person", "mkdir -p {home}/.local/state/agentctl/trust && echo '{}' > {home}/.local/state/agentctl/trust/x.json"),
+    Escape(
+        "tell that a sandbox holds", "mkdir -p {home}/.local/state/agentctl/sandbox && echo '{}' > {home}/.local/state/agentctl/sandbox/landlock.json"
+    ),
     Escape("change a mode outside", "chmod 777 {outside}", aim=Attempt.MODE),
     Escape("change the times of a file outside and swap it", "cp {outside}/precious p && touch p && mv p {outside}/precious.new"),
     Escape("set a kernel setting", "cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern && {shout}", bare=_ROOT),

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.domain.config import SandboxSettings
-from agent.worker.sandbox.choice import failing, mechanisms, tried
+from agent.worker.sandbox.choice import mechanisms, tried
 from agent.worker.sandbox.protocol import Sandbox
+from agent.worker.sandbox.trial import failing
 from tests.escape.world import SECRET, World, world_around
 from tests.project import Project
 

@@ -10,14 +10,15 @@ from agent.domain.config import NO_SANDBOX, SandboxSettings, sandbox_kind
 
 def sandbox(look: Look) -> Iterator[Finding]:
     """No sandbox holds here, none is wanted, or one that leaves something open. Raises AgentctlError where a step would be refused for it."""
-    from agent.worker.sandbox.choice import choose  # noqa: PLC0415  # `status`, which imports this package, needn't pay for it
+    from agent.actions.shells import findings_for  # noqa: PLC0415  # `status`, which imports this package, needn't pay for it
+    from agent.worker.sandbox.choice import choose  # noqa: PLC0415  # as above
     from agent.worker.sandbox.trial import limits_processes  # noqa: PLC0415  # as above
 
     kind = sandbox_kind(look.config.sandbox if look.config else SandboxSettings(), look.environment)
     if kind == NO_SANDBOX:
         yield Finding("warning", "commands run without a sandbox and can do whatever you can", "sandbox: auto, in .agent/config.yaml")
         return
-    chosen = choose(kind)
+    chosen = choose(kind, findings_for(look.environment).anew)
     if not limits_processes(chosen):
         text = "nothing keeps a command from starting processes without end: you are root, and no control group that counts them can be made here"
         yield Finding("info", text, "run agentctl as another user, or in a container with a limit of its own")

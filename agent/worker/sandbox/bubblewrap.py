@@ -13,6 +13,7 @@ from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Limits
 from agent.worker.sandbox.seccomp import INET, INET6, NETLINK, UNIX, seccomp_filter
 
 _PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # never PATH: a repository can put itself into that
+_SHELL = "/bin/sh"
 _MARKS = "_AGENTCTL_"  # how the variables begin by which whatever a step starts is found
 
 
@@ -28,6 +29,10 @@ class Bubblewrap:
     @property
     def told(self) -> str:
         return f"{self.name} ({self.program})"
+
+    @property
+    def programs(self) -> Sequence[Path]:
+        return (self.program, Path(_SHELL)) if self.program else ()
 
     def absent(self) -> str:
         return "" if self.program else "bubblewrap isn't installed"
@@ -128,4 +133,4 @@ def _limited(argv: Sequence[str], limits: Limits) -> Sequence[str]:
         f"ulimit -v {limits.memory_bytes // 1024}" if limits.memory_bytes else "",
         f"{{ ulimit -u {limits.processes} || ulimit -p {limits.processes}; }} 2>/dev/null" if limits.processes else "",
     ]
-    return ["/bin/sh", "-c", "; ".join([*filter(None, wanted), '"$@"', "exit $?"]), "sh", *argv]
+    return [_SHELL, "-c", "; ".join([*filter(None, wanted), '"$@"', "exit $?"]), "sh", *argv]

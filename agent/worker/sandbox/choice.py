@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from agent.errors import AgentctlError
 from agent.worker.sandbox.bubblewrap import Bubblewrap
 from agent.worker.sandbox.landlock import Landlock
 from agent.worker.sandbox.nothing import Nothing
-from agent.worker.sandbox.protocol import Attempt, Sandbox
+from agent.worker.sandbox.protocol import Sandbox
 from agent.worker.sandbox.seatbelt import Seatbelt
-from agent.worker.sandbox.trial import Trial, try_out
+from agent.worker.sandbox.trial import Trial, failing, try_out
 
 _WAYS = (
     "install bubblewrap (apt install bubblewrap, or pip install 'agentctl-git[sandbox]'); or run agentctl in a container or virtual machine of "
@@ -23,15 +24,15 @@ def mechanisms() -> tuple[Sandbox, ...]:
     return (Bubblewrap(), Landlock(), Seatbelt())
 
 
-def choose(kind: str) -> Sandbox:
-    """The sandbox of that kind, tried; of `auto` the first that holds here. Raises AgentctlError that says why none does, and the ways on."""
+def choose(kind: str, trial_of: Callable[[Sandbox], Trial]) -> Sandbox:
+    """The sandbox of that kind that `trial_of` says holds here; of `auto` the first. Raises AgentctlError that says why none does, and the ways on."""
     if kind == Nothing.name:
         return Nothing()
     reasons = []
     for sandbox in mechanisms():
         if kind not in ("auto", sandbox.name):
             continue
-        reason = sandbox.absent() or failing(sandbox, tried(sandbox.name))
+        reason = sandbox.absent() or failing(sandbox, trial_of(sandbox))
         if not reason:
             return sandbox
         reasons.append(f"{sandbox.name}: {reason}")
@@ -39,14 +40,6 @@ def choose(kind: str) -> Sandbox:
 
 
 @cache
-def tried(name: str) -> Trial:
-    """What came of trying the mechanism of that name; tried once for each process, since machines don't change under one."""
+def tried(name: str, situation: str = "") -> Trial:  # noqa: ARG001 - it is what a trial is cached by
+    """What came of trying the mechanism of that name; once for each process and situation (see situation.py) that the caller tells apart."""
     return try_out(next(sandbox for sandbox in mechanisms() if sandbox.name == name))
-
-
-def failing(sandbox: Sandbox, trial: Trial) -> str:
-    """What keeps `sandbox` from being trusted, "" where it does all that it claims to."""
-    if trial.trouble:
-        return trial.trouble
-    surprising = [attempt for attempt in Attempt if attempt in trial.open and attempt not in sandbox.gaps]
-    return f"inside it a command could {', '.join(surprising)}" if surprising else ""

@@ -41,6 +41,10 @@ class Landlock:
             gaps[Attempt.KILL] = "commands can end other processes of yours: Linux 6.12 keeps signals inside"
         return gaps
 
+    @property
+    def programs(self) -> Sequence[Path]:
+        return (Path(sys.executable),)
+
     def absent(self) -> str:
         return "" if self.version > 0 else "the kernel has no Landlock (Linux 5.13 and newer), or a container forbids it"
 

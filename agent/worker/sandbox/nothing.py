@@ -15,6 +15,7 @@ class Nothing:
     name = NO_SANDBOX
     told = NO_SANDBOX
     gaps: Mapping[Attempt, str] = dict.fromkeys(Attempt, "commands run without a sandbox and can do whatever you can")
+    programs: Sequence[Path] = ()
 
     def absent(self) -> str:
         return ""

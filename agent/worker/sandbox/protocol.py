@@ -77,6 +77,10 @@ class Sandbox(Protocol):
     def told(self) -> str: ...
     @property
     def gaps(self) -> Mapping[Attempt, str]: ...
+    @property
+    def programs(self) -> Sequence[Path]:
+        """The programs that confine a command, and stand or fall with what lies at these paths."""
+        ...
 
     def absent(self) -> str:
         """Why it can't work on this machine, "" where it may."""

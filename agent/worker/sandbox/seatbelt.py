@@ -53,6 +53,7 @@ class Seatbelt:
     name = "sandbox-exec"
     told = "sandbox-exec"
     gaps: Mapping[Attempt, str] = {}
+    programs: Sequence[Path] = (Path(_PROGRAM),)
 
     def absent(self) -> str:
         return "" if sys.platform == "darwin" and Path(_PROGRAM).exists() else "that is macOS'"

@@ -18,6 +18,7 @@ from agent.domain.text import one_line
 from agent.worker.sandbox import attempts
 from agent.worker.sandbox.confines import confine
 from agent.worker.sandbox.protocol import Attempt, Sandbox
+from agent.worker.scratch import passing_folder
 from agent.worker.shell import Shell, clean_environment
 
 _TIMEOUT = 30.0  # seconds
@@ -47,10 +48,17 @@ class Trial:
         return () if self.trouble else tuple(attempt for attempt in Attempt if attempt not in self.open)
 
 
+def failing(sandbox: Sandbox, trial: Trial) -> str:
+    """What keeps `sandbox` from being trusted, "" where it does all that it claims to."""
+    if trial.trouble:
+        return trial.trouble
+    surprising = [attempt for attempt in Attempt if attempt in trial.open and attempt not in sandbox.gaps]
+    return f"inside it a command could {', '.join(surprising)}" if surprising else ""
+
+
 def try_out(sandbox: Sandbox) -> Trial:
     """Run the attempts inside `sandbox`. One that isn't reported counts as trouble: a sandbox is trusted for what was seen."""
-    with tempfile.TemporaryDirectory(prefix="agentctl-trial-", dir=_near()) as folder, _listening(Path(folder).resolve()) as told:
-        place = Path(folder).resolve()
+    with passing_folder(_near()) as place, _listening(place) as told:
         tree = place / "tree"
         environment = {**os.environ, "HOME": str(place / "home")}
         confines = confine(tree, [tree / ".git", tree / ".agent"], place / "scratch", SandboxSettings(), environment)
@@ -67,8 +75,7 @@ def try_out(sandbox: Sandbox) -> Trial:
 
 def limits_processes(sandbox: Sandbox) -> bool:
     """Whether a command inside `sandbox` is refused more processes than its limit: tried, with a small one."""
-    with tempfile.TemporaryDirectory(prefix="agentctl-trial-") as folder:
-        place = Path(folder).resolve()
+    with passing_folder(_near()) as place:
         for name in ("tree", "scratch/home", "scratch/tmp"):
             (place / name).mkdir(parents=True)
         settings = SandboxSettings(processes=_FEW)
@@ -79,9 +86,10 @@ def limits_processes(sandbox: Sandbox) -> bool:
     return "no limit" not in done.output
 
 
-def _near() -> str | None:
-    """A folder whose path leaves room for that of a socket, which may have 107 bytes in all (unix(7)); None: the usual one for temporary files."""
-    return None if len(os.fsencode(Path(tempfile.gettempdir()).resolve())) < _LONG else "/tmp"  # noqa: S108 - in it comes a folder of our own
+def _near() -> Path:
+    """The folder for temporary files, or one whose path leaves room for that of a socket, which may have 107 bytes in all (unix(7))."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    return usual if len(os.fsencode(usual)) < _LONG else Path("/tmp")  # noqa: S108 - in it comes a folder of our own
 
 
 @contextmanager
