@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.model.tokens import count
@@ -37,7 +37,10 @@ _STEPS = 6
 
 @dataclass(frozen=True)
 class Runner:
-    """Something to time: `argv` in a fresh repository, `steps` tasks at once; `script` is what the model says, and `cold` whether nothing may be warm."""
+    """Something to time: `argv` in a fresh repository, `steps` tasks at once; `script` is what the model says, and `cold` whether nothing may be warm.
+
+    Where it is the next after another, that one is run first in the same repository, beside the time.
+    """
 
     name: str
     argv: tuple[str, ...]
@@ -45,6 +48,11 @@ class Runner:
     script: Sequence[Act] = ()
     steps: int = 1
     cold: bool = False
+    after: Runner | None = None
+
+    @property
+    def all_steps(self) -> int:
+        return self.steps + (self.after.all_steps if self.after else 0)
 
 
 @dataclass(frozen=True)
@@ -97,9 +105,10 @@ def _runners(folder: Path, server: PeerServer, names: Sequence[str]) -> Iterator
         ("--model", "openai/mock", *where),
         ("--model", "openai/gpt-4o", *where),
     )  # litellm knows nothing of the one, a price of the other
-    yield Runner("**agentctl step**", (*AGENTCTL, "step", *direct), home, _own(0))
-    yield Runner("**agentctl step**, through litellm, the first", (*AGENTCTL, "step", *through), home, _own(0), cold=True)
-    yield Runner("**agentctl step**, through litellm, soon after another", (*AGENTCTL, "step", *through), home, _own(0))
+    for told, model in (("", direct), (", through litellm", through)):
+        first = Runner(f"**agentctl step**{told}, the first in a repository", (*AGENTCTL, "step", *model), home, _own(0), cold=True)
+        yield first
+        yield replace(first, name=f"**agentctl step**{told}, the next one", script=_own(1), cold=False, after=first)
     six = [act for number in range(_STEPS) for act in _own(number)]
     yield Runner("**agentctl run**, one of six steps", (*AGENTCTL, "run", *direct), home, six, _STEPS)
     for agent in (one for one in AGENTS if not names or one.name in names):
@@ -134,7 +143,13 @@ def _place(agent: Agent, folder: Path, server: PeerServer) -> Place:
 
 def _timed(runner: Runner, folder: Path, server: PeerServer) -> Took:
     """Run it in a fresh repository. Raises SystemExit where the task was not done."""
-    root = _repository(folder / "repo", dict(runner.env), runner.steps)
+    root = _repository(folder / "repo", dict(runner.env), runner.all_steps)
+    if runner.after:
+        _run(runner.after, root, server)
+    return _run(runner, root, server)
+
+
+def _run(runner: Runner, root: Path, server: PeerServer) -> Took:
     name = "agentctl" if "agentctl" in runner.name else runner.name.replace(" ", "-")
     server.begin(name, [_rooted(act, root) for act in runner.script])
     if runner.cold:
@@ -165,7 +180,7 @@ def _look(runner: Runner, root: Path, said: str, code: int) -> None:
         return
     ran = subprocess.run(["python3", "hello.py"], cwd=root, capture_output=True, check=False).stdout if (root / "hello.py").exists() else b""
     commits = subprocess.run(["git", "rev-list", "--count", "start..HEAD"], cwd=root, capture_output=True, check=True).stdout
-    if code != 0 or ran != b"hello, world\n" or int(commits) != runner.steps:
+    if code != 0 or ran != b"hello, world\n" or int(commits) != runner.all_steps:
         raise SystemExit(f"{runner.name}: exit {code}, {int(commits)} commits, hello.py prints {ran!r}\n{said[-3000:]}")
 
 
