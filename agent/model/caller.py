@@ -23,6 +23,10 @@ NO_KEY_NEEDED = "none"
 class Caller(Protocol):
     """Answers the requests of agent/model/client.py: as `wire` has it, a reply, a fault, or {"fine": True}. Raises nothing."""
 
+    def keep_quiet(self) -> None:
+        """Set what libraries read from the environment, which has just become the step's own, so that nothing but the calls goes over the network."""
+        ...
+
     def check(self, request: Mapping[str, Any]) -> wire.Json:
         """What is sure to fail, without a call."""
         ...

@@ -19,7 +19,7 @@ from agent.domain.redact import redact
 from agent.model import wire
 from agent.model.errors import Facts, Origin, error_for
 from agent.model.price import CAREFUL, is_known, limits_of, price_of
-from agent.model.process import DIRECT, LITELLM, Process, Spawned
+from agent.model.process import DIRECT, LITELLM, Parted, Process, Spawned, is_alone
 from agent.model.protocol import Closing, Endpoint, Limits, Model, Task
 from agent.model.warm import Warmth, apart, fork_from, warmth_for
 
@@ -58,6 +58,12 @@ def caller_for(name: str, endpoint: Endpoint) -> str:
     return DIRECT if plain else LITELLM
 
 
+def _serve_directly() -> None:
+    from agent.model.server import serve  # noqa: PLC0415  # what it imports is the fork's
+
+    serve(DIRECT)
+
+
 class ChildError(Exception):
     """The process is gone, and why."""
 
@@ -69,7 +75,7 @@ class ChildError(Exception):
 class Child:
     """The process. Started at once and not waited for; started anew by the next `ask` after it died or was ended for hanging.
 
-    Where one is warm, it is forked from that; else it leaves one warm, if there is a `warmth`.
+    Where one is warm, it is forked from that; else it leaves one warm, if there is a `warmth`. What asks directly is forked from here, if that can be.
     """
 
     def __init__(
@@ -127,6 +133,8 @@ class Child:
         self._chatter.clear()
         if self._warmth and self._trusts_warm and (forked := fork_from(self._warmth)):
             return forked
+        if self._caller == DIRECT and is_alone():
+            return Parted(_serve_directly)
         return Spawned(apart(self._env)[0], {"caller": self._caller, "warm": self._warmth and asdict(self._warmth)})
 
     def _await_ready(self) -> None:

@@ -37,6 +37,9 @@ class _Failed(Exception):  # noqa: N818  # what failed is in the facts
 class Direct:
     """A caller of POST {api_base}/chat/completions (https://platform.openai.com/docs/api-reference/chat/create), unstreamed."""
 
+    def keep_quiet(self) -> None:
+        """No library is asked."""
+
     def check(self, request: Mapping[str, Any]) -> wire.Json:
         return {"fine": True} if _key(request) else fault(request, Facts(Origin.NO_KEY), (_KEY,))
 

@@ -9,23 +9,22 @@ import selectors
 import signal
 import socket
 import struct
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from agent.hidden import hide_own_memory
+from agent.model.process import is_alone
 from agent.model.warm import NONCE, PATIENCE, Warmth, peer, proves
 
 
 def leave_one_warm(warmth: Warmth, serve: Callable[[], object], channel: Sequence[int]) -> None:
     """Fork the process that stays, and go on. It has its own session, and not the file descriptors of `channel`; `serve` is what its forks do.
 
-    Nothing is forked where threads run: what they hold would be held in the fork for ever.
+    Nothing is forked where threads run.
     """
-    if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
+    if not is_alone():
         return
     if os.fork():
         return

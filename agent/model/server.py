@@ -6,28 +6,23 @@ Importing litellm takes seconds, so it happens here while the other side builds 
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import queue
 import select
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from agent.hidden import hide_own_memory
 from agent.model import wire
 from agent.model.caller import Caller, fault
-from agent.model.direct import Direct
 from agent.model.errors import Facts, Origin
-from agent.model.keeper import leave_one_warm
 from agent.model.process import DIRECT, LITELLM
-from agent.model.through_litellm import ThroughLitellm, keep_quiet
-from agent.model.warm import Warmth
 
-_CALLERS: Mapping[str, Callable[[], Caller]] = {LITELLM: ThroughLitellm, DIRECT: Direct}
-
-_LOOK = 50  # milliseconds between two looks whether the import may end
+_CALLERS = {LITELLM: ("agent.model.through_litellm", "ThroughLitellm"), DIRECT: ("agent.model.direct", "Direct")}
 
 
 def main() -> None:
@@ -37,13 +32,29 @@ def main() -> None:
     told = json.loads(channel[0].readline() or b"{}")
     with _leaving_with_the_parent(channel[0].fileno()):
         try:
-            caller = _CALLERS[told["caller"]]()
+            caller = _caller(told["caller"])
         except Exception as error:  # noqa: BLE001  # a broken installation is told, whatever breaks
             _send(channel[1], {"broken": f"{type(error).__name__}: {error}"})
             _leave()
     if told.get("warm"):
+        from agent.model.keeper import leave_one_warm  # noqa: PLC0415  # as with the callers: a process pays for its own way only
+        from agent.model.warm import Warmth  # noqa: PLC0415
+
         leave_one_warm(Warmth(**told["warm"]), lambda: _serve(caller, *_own_the_channel()), (channel[0].fileno(), channel[1]))
     _serve(caller, *channel)
+
+
+def serve(caller: str) -> None:
+    """Serve in a fork of agentctl itself, whose streams are the channel."""
+    hide_own_memory()
+    channel = _own_the_channel()
+    _serve(_caller(caller), *channel)
+
+
+def _caller(name: str) -> Caller:
+    module, maker = _CALLERS[name]
+    made: Caller = getattr(importlib.import_module(module), maker)()
+    return made
 
 
 def _serve(caller: Caller, incoming: IO[bytes], outgoing: int) -> None:
@@ -51,7 +62,7 @@ def _serve(caller: Caller, incoming: IO[bytes], outgoing: int) -> None:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(incoming, requests), daemon=True).start()
     _send(outgoing, {"loaded": True})
-    _take_over(json.loads(requests.get()))
+    _take_over(json.loads(requests.get()), caller)
     _send(outgoing, {"ready": True})
     while True:
         _send(outgoing, _answer(caller, json.loads(requests.get())))
@@ -64,10 +75,10 @@ def _answer(caller: Caller, request: Mapping[str, Any]) -> wire.Json:
         return fault(request, Facts(Origin.INSIDE, f"{type(error).__name__}: {error}"))
 
 
-def _take_over(told: Mapping[str, Any]) -> None:
+def _take_over(told: Mapping[str, Any], caller: Caller) -> None:
     os.environ.clear()
     os.environ.update(told["environment"])
-    keep_quiet()
+    caller.keep_quiet()
     with suppress(OSError):
         os.chdir(told["folder"])
 
@@ -85,22 +96,23 @@ def _own_the_channel() -> tuple[IO[bytes], int]:
 @contextmanager
 def _leaving_with_the_parent(incoming: int) -> Iterator[None]:
     """Leave when the other end of `incoming` is closed, even in the middle of an import. No thread is left behind."""
-    over = threading.Event()
-    end = select.poll()
-    end.register(incoming, 0)  # nothing but its end
+    over, done = os.pipe()
+    ends = select.poll()
+    for end in (incoming, over):
+        ends.register(end, 0)  # nothing but its end
 
     def watch() -> None:
-        while not over.is_set():
-            if end.poll(_LOOK):
-                _leave()
+        if any(end == incoming for end, _ in ends.poll()):
+            _leave()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
         yield
     finally:
-        over.set()
+        os.close(done)
         watcher.join()
+        os.close(over)
 
 
 def _read(incoming: IO[bytes], requests: queue.SimpleQueue[bytes]) -> None:

@@ -36,6 +36,9 @@ class ThroughLitellm:
     def __init__(self) -> None:
         self._litellm = _imported()
 
+    def keep_quiet(self) -> None:
+        _keep_quiet()
+
     def check(self, request: Mapping[str, Any]) -> wire.Json:
         return self._safely(self._check, request)
 
@@ -117,7 +120,7 @@ class ThroughLitellm:
             os.environ.update(kept)
 
 
-def keep_quiet() -> None:
+def _keep_quiet() -> None:
     """Set what litellm and tiktoken read from the environment, so that nothing is fetched, and no .env is read."""
     os.environ.update(_QUIET)
     if (folder := tokens.vocabulary_folder()) is not None:
@@ -138,7 +141,7 @@ def _call(call: Any) -> ToolCall:
 
 
 def _imported() -> Any:
-    keep_quiet()
+    _keep_quiet()
     gc.disable()  # a third of the import is collecting what stays
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True

@@ -17,14 +17,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import agent
 from agent.domain.keys import KEY_ENV, speaks_of_a_key
 from agent.domain.redact import redact
 from agent.errors import AgentctlError
 from agent.model.price import litellm_folder
-from agent.model.process import shut, unblock
+from agent.model.process import shut, three_pipes, unblock
 
 MINUTES = "AGENTCTL_WARM"
 """The variable that says for how many minutes after its last use a process stays warm; 0: none is kept."""
@@ -132,11 +132,7 @@ class Forked:
 
     def __init__(self, connection: socket.socket, proof: bytes) -> None:
         self._connection = connection
-        ends = [os.pipe() for _ in range(3)]
-        self.stdin: IO[bytes] = os.fdopen(ends[0][1], "wb", buffering=0)
-        self.stdout: IO[bytes] = os.fdopen(ends[1][0], "rb", buffering=0)
-        self.stderr: IO[bytes] = os.fdopen(ends[2][0], "rb", buffering=0)
-        theirs = [ends[0][0], ends[1][1], ends[2][1]]
+        (self.stdin, self.stdout, self.stderr), theirs = three_pipes()
         try:
             socket.send_fds(connection, [proof], theirs)
             told, handles, _, _ = socket.recv_fds(connection, 4, 1)

@@ -95,15 +95,19 @@ def watching(stream: IO[str]) -> Iterator[Listener]:
 
     console = Console(file=below(stream), highlight=False)
     state = _State()
+    living = console.status(state)
 
     def show(event: Event) -> None:
         state.see(event)
+        living.start()  # not before: it has a thread, beside which no model's process is forked
         text = escape(safe(event))
         if text:
             console.print(_painted(event, text))
 
-    with console.status(state):
+    try:
         yield show
+    finally:
+        living.stop()
 
 
 def _plain(stream: IO[str], text: str) -> None:

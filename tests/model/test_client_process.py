@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from agent.errors import Exit
+from agent.lock import holder
 from agent.model import client
 from agent.model.client import Child, ClientModel
 from agent.model.errors import Kind, ModelError, Reason
@@ -170,3 +173,74 @@ def test_a_strangers_folder_lends_the_process_neither_code_nor_settings_and_only
 def importing_ours(home: Path) -> dict[str, str]:
     env = clean_env(home)
     return env | {"PYTHONPATH": os.pathsep.join([str(ROOT), env["PYTHONPATH"]])}
+
+
+HOLDER = """
+import sys, threading, time
+from pathlib import Path
+from agent.lock import locked
+from agent.model.opening import open_model
+from agent.model.protocol import Endpoint, Task
+from tests.model.conftest import ASKED
+
+if sys.argv[3:]:
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+with locked(Path(sys.argv[2])), open_model("openai/local", endpoint=Endpoint(api_base=sys.argv[1]), task=Task("x"), root=Path()) as asked:
+    print(asked.complete(ASKED).text)
+    print(asked._child.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def holding(home: Path, server: ChatServer, *more: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A process that holds the lock in `home` and has asked a model of its own, and the process id of the model."""
+    server.says(text("hi"))
+    command = [sys.executable, "-P", "-c", HOLDER, server.url, str(home), *more]
+    with subprocess.Popen(command, env=importing_ours(home), stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "hi\n"
+        yield parent, int(parent.stdout.readline())
+        parent.kill()
+
+
+def command_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+def test_what_asks_directly_is_a_fork_that_keeps_nothing_open_of_its_parent_and_ends_with_it(tmp_path: Path, server: ChatServer) -> None:
+    with holding(tmp_path, server) as (parent, pid):
+        assert command_of(pid) == command_of(parent.pid)
+        assert os.getsid(pid) == pid
+        assert holder(tmp_path) == parent.pid
+        os.kill(pid, signal.SIGSTOP)
+        parent.kill()
+        parent.wait()
+        assert holder(tmp_path) is None
+        os.kill(pid, signal.SIGCONT)
+        assert gone_within(pid, 10.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+def test_beside_another_thread_nothing_is_forked(tmp_path: Path, server: ChatServer) -> None:
+    with holding(tmp_path, server, "threads") as (parent, pid):
+        assert command_of(pid) != command_of(parent.pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+@pytest.mark.parametrize("way", ["raise SystemExit(0)", "raise ValueError('no such part')", "raise KeyboardInterrupt"])
+def test_whatever_breaks_in_the_fork_nothing_of_its_parent_goes_on_in_it(tmp_path: Path, way: str) -> None:
+    script = f"""
+from agent.model.process import Parted
+def broken(): {way}
+try:
+    parted = Parted(broken)
+    print(parted.stderr.fileno() > 2, flush=True)
+    import select; select.select([parted.stdout], [], [])
+    print(parted.end(), parted.end(), (parted.stderr.closed))
+finally:
+    print("over", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", script], env=importing_ours(tmp_path), capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n1 1 True\nover\n"
