@@ -13,8 +13,9 @@ from agent.durable import read_own, sync_folder, write_whole
 from agent.errors import AgentctlError
 from agent.repository import snapshot
 from agent.repository.changes import changed_between, changes_between
+from agent.repository.committing import commit_as_person
 from agent.repository.git import gist
-from agent.repository.landing import commit_as_person, made_on
+from agent.repository.landing import made_on
 from agent.repository.repo import Repo
 from agent.repository.trees import tree_of_work
 from agent.repository.writing import put_back, unstage

@@ -7,21 +7,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
 from agent.domain.text import first_of
 from agent.errors import AgentctlError
 from agent.repository.changes import changed_between
+from agent.repository.committing import way_to_commit
 from agent.repository.git import GitError
 from agent.repository.graft import graft
 from agent.repository.reached import reached
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
-from agent.repository.snapshot import own_index
 from agent.repository.torn import branch_in
-from agent.repository.writing import unstage
+from agent.repository.writing import take_up, unstage
 
 _FILE = "100644"
 _PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should not cost a step its commit
@@ -51,28 +51,13 @@ def commit_tree(repo: Repo, ground: str | None, tree: str | None, files: Sequenc
     if repo.head() != ground:
         return Made(None, "HEAD has moved meanwhile")
     wanted = graft(repo, tree or ground, {path: (_FILE, blob) for path, blob in _blobs(repo, files)})
-    with own_index(repo, wanted) as own:
-        environment = {**own, **_later_than(repo, ground)}
-        status, said = commit_as_person(repo, ground, "--cleanup=whitespace", f"--message={message}", env=environment)
-    ours = made_on(repo, ground) if status == 0 else None
+    done, said = way_to_commit(repo, ground)(repo, ground, wanted, message, _later_than(repo, ground))
+    ours = made_on(repo, ground) if done else None
     if ours is None:
         return Made(None, said)
     settle(repo, branch_in(repo.git_dir / "HEAD"), ours)
     follow(repo, {*_changed(repo, ground, ours), *files})
     return Made(ours, said, tuple(changed_between(repo, wanted, ours)) if repo.commit(ours).tree != wanted else ())
-
-
-def commit_as_person(repo: Repo, ground: str | None, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """`git commit ARGS` with the person's hooks and signing: exit code, and what was printed.
-
-    Where a signal ended git once HEAD had moved on from `ground`, the commit is made; before that, GitError is raised.
-    """
-    try:
-        return repo.git.run_as_person("commit", "--quiet", *args, stdin=stdin, env=env)
-    except GitError as error:
-        if repo.head() == ground:
-            raise
-        return 0, error.said
 
 
 def made_on(repo: Repo, ground: str | None) -> str | None:
@@ -95,7 +80,7 @@ def follow(repo: Repo, paths: Iterable[str]) -> None:
     wanted = sorted(paths)
     repo.index_lock(_PATIENCE)
     try:
-        unstage(repo, wanted)
+        unstage(repo, take_up(repo, wanted))
     except GitError:  # it may have been killed alone; its lock is taken away by now, and an index that stays behind would undo the commit in the next
         repo.index_lock(_PATIENCE)
         with contextlib.suppress(GitError):

@@ -27,6 +27,8 @@ _FILTER = re.compile(r"filter\.(.*)\.(?:clean|smudge|process|required)", re.IGNO
 _MERGE = re.compile(r"merge\.(.*)\.driver", re.IGNORECASE | re.DOTALL)
 # What git does where no driver is set; a driver of an empty text would take our side without a word.
 _PLAIN_MERGE = "git merge-file --quiet --marker-size=%L %A %O %B || exit 1"
+_HOOK = re.compile(r"hook\..*\.command", re.IGNORECASE | re.DOTALL)
+_OFF = ("false", "no", "off", "0")  # a setting without a value is on, one with an empty value off: here they look alike
 _REPOSITORY = ("local", "worktree")
 
 
@@ -120,6 +122,15 @@ class Programs:
             return sorted(file for file in self.hooks_folder().iterdir() if file.suffix != ".sample" and file.is_file() and os.access(file, os.X_OK))
         except OSError:
             return []
+
+    def see_commits(self) -> bool:
+        """Whether any program, of the repository or the person's own, is started when a commit is made: a hook, or one that signs."""
+        signs = any(one.key.lower() == "commit.gpgsign" and one.value.lower() not in _OFF for one in self._settings())
+        return signs or any(_HOOK.fullmatch(one.key) for one in self._settings()) or self._has_hooks()
+
+    def _has_hooks(self) -> bool:
+        folder = self.hooks_folder()
+        return bool(self.hook_files()) or (folder.exists() and not os.access(folder, os.R_OK))  # git starts what it can't list
 
     def _hooks(self, own: list[_Setting]) -> list[Runs]:
         """The hooks of the repository: files that git would start, each by its name and its bytes."""

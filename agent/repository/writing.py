@@ -6,6 +6,7 @@ git itself looks at the folders above a file and then opens it by its name, so a
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -76,6 +77,14 @@ def look_again(repo: Repo, paths: Sequence[str], commit: str) -> None:
     there = entries_of(repo, commit, paths)
     _set_index(repo, paths, there)
     _refresh(repo, list(there))
+
+
+def take_up(repo: Repo, paths: Sequence[str]) -> list[str]:
+    """Let the index say of `paths` what the work tree holds, size and time included, in one go; gives those of which HEAD says something else."""
+    with contextlib.suppress(GitError):  # one can't be read, say
+        repo.git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listing(paths))
+    told = repo.git.run("diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", "HEAD")
+    return sorted({*paths}.intersection(os.fsdecode(told).split("\0")))
 
 
 def unstage(repo: Repo, paths: Sequence[str]) -> None:
