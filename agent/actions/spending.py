@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from agent.actions.scene import Scene
 from agent.domain.caps import Amount, Cap, caps_of
@@ -57,8 +58,7 @@ def sessions(scene: Scene) -> dict[str, str]:
 
 def purse_for(scene: Scene, meter: Meter | None = None) -> Purse:
     """The purse that the calls of a step at `scene` are paid from, under the caps of its config and of a run's `meter`."""
-    folder = scene.repo.shared
-    return Purse(folder, scene.memory.config.limits, elsewhere(scene, Ledger(folder).sums().spent), meter)
+    return Purse(scene.repo.shared, scene.memory.config.limits, partial(elsewhere, scene), meter)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def spent_by_day(spent: Iterable[Spent]) -> dict[str, Amount]:
 
 
 class Purse:
-    """Money of a repository, whose ledger and holds are in `folder`; `elsewhere` is what history tells of other clones' steps.
+    """Money of a repository, whose ledger and holds are in `folder`; `elsewhere` tells what other clones' steps spent, given all that this ledger holds.
 
     Looking, deciding and setting aside happen under one lock, so that the caps hold with any number of processes at work. A call counts
     on the day, in UTC, on which it was sent.
@@ -68,7 +68,7 @@ class Purse:
         self,
         folder: Path,
         limits: Limits,
-        elsewhere: Sequence[Spent] = (),
+        elsewhere: Callable[[Sequence[Spent]], Iterable[Spent]] = lambda _: (),
         meter: Meter | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -77,7 +77,7 @@ class Purse:
         self._ledger = Ledger(folder)
         self._holds = Holds(folder)
         self._limits = limits
-        self._elsewhere = spent_by_day(elsewhere)
+        self._elsewhere = elsewhere
         self._meter = meter or Meter()
         self._now = now
         self._spent: dict[str, Amount] = {}
@@ -150,7 +150,7 @@ class Purse:
         """Take in what the ledger has got since it was last looked at."""
         if self._end < 0 or self._ledger.size() < self._end:
             sums = self._ledger.sums()
-            self._spent, self._end = by_day([*self._elsewhere.items(), *spent_by_day(sums.spent).items()]), sums.end
+            self._spent, self._end = spent_by_day([*sums.spent, *self._elsewhere(sums.spent)]), sums.end
         calls, self._end = self._ledger.since(self._end)
         self._count((call.at[:10], call.usage) for call in calls)
 

@@ -78,10 +78,19 @@ def test_a_call_whose_fate_nobody_knows_counts_with_its_most_and_one_that_failed
 
 
 def test_tokens_have_caps_of_their_own_and_what_other_clones_spent_counts(tmp_path: Path) -> None:
-    purse = Purse(tmp_path, Limits(day_tokens=250), [Spent.of("t", "2026-11-29", "i", "m", Usage(9.0, 100))], now=Clock())
+    purse = Purse(tmp_path, Limits(day_tokens=250), lambda _: [Spent.of("t", "2026-11-29", "i", "m", Usage(9.0, 100))], now=Clock())
     spend(purse, 5)
     with pytest.raises(CapError, match=r"200 tokens are spent, and one more call could take 100 tokens"):
         spend(purse, 5)
+
+
+def test_history_is_asked_again_where_the_ledger_goes_while_a_run_is_at_work(tmp_path: Path) -> None:
+    told = Spent.of("s", "2026-11-29", "i", "m", Usage(0.9, 80, 0, 20))
+    purse = Purse(tmp_path, Limits(total_usd=1), lambda here: [] if any(one.step == "s" for one in here) else [told], now=Clock())
+    spend(purse, 0.05)
+    (tmp_path / "ledger.jsonl").unlink()
+    with pytest.raises(CapError, match=r"0.9000 USD are spent"):
+        spend(purse, 0.2)
 
 
 def test_a_kill_between_a_call_s_line_and_the_end_of_its_hold_counts_it_once(tmp_path: Path) -> None:
