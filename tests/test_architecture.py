@@ -28,7 +28,7 @@ SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one pla
 GIT = "only agent/repository runs git"
 NETWORK = "only agent/model reaches the network, and knows litellm and tiktoken"
 TELEMETRY = "only agent/render/otel.py sends telemetry, and only where it is asked for"
-SOCKETS = "only agent/model reaches the network, agent/notify the service manager, and the trial of sandboxes itself"
+SOCKETS = "only agent/model reaches the network, agent/notify the service manager, the trial of sandboxes itself, and sandbox/sockets the kernel"
 PROCESSES = "only the worker's shell, its launcher and the model start other programs"
 BENEATH = "files of the work tree are opened, changed and removed through agent/beneath.py, which no link leads astray"
 PURE = "agent/domain is pure: no files, processes, clock or chance"
@@ -39,7 +39,10 @@ ONLY_IN = {
         (NETWORK, ("agent/model/",)),
     ),
     "opentelemetry": (TELEMETRY, ("agent/render/otel.py",)),
-    "socket": (SOCKETS, ("agent/model/", "agent/notify.py", "agent/worker/sandbox/trial.py", "agent/worker/sandbox/attempts.py")),
+    "socket": (
+        SOCKETS,
+        ("agent/model/", "agent/notify.py", "agent/worker/sandbox/trial.py", "agent/worker/sandbox/attempts.py", "agent/worker/sandbox/sockets.py"),
+    ),
     **dict.fromkeys(
         ("subprocess", "pty"),
         (PROCESSES, ("agent/worker/shell.py", "agent/worker/sandbox/launcher.py", "agent/model/process.py", "agent/model/keeper.py")),

@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.worker.sandbox.inside import SYSTEM, above_kept, carried, inner_environment, is_below, private_files
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch, Limits
 from agent.worker.sandbox.seccomp import INET, INET6, NETLINK, UNIX, seccomp_filter
+from agent.worker.sandbox.sockets import sockets_in
 
 _PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"  # never PATH: a repository can put itself into that
 _SHELL = "/bin/sh"
@@ -108,17 +109,10 @@ def _bound(option: str, paths: Sequence[Path]) -> Iterator[str]:
         yield from (option, str(path), str(path))
 
 
-def _sockets(confines: Confines) -> Iterator[Path]:
-    """Sockets that programs outside listen at where the command could see them: a read-only mount doesn't keep anybody from those."""
-    visible = (confines.tree, *confines.read, *confines.write, *confines.kept, *map(Path, SYSTEM))
-    try:
-        lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return
-    for name in sorted({line.partition(" /")[2] for line in lines if " /" in line}):
-        path = Path("/", name)
-        if is_below(path, visible) and path.is_socket():
-            yield path
+def _sockets(confines: Confines) -> list[Path]:
+    """Those that a command could see, but for its own in the folders that stand for its home and /tmp."""
+    writable = (confines.tree, *confines.write)
+    return sockets_in((*writable, *confines.read, *confines.kept, *map(Path, SYSTEM)), writable)
 
 
 def _limited(argv: Sequence[str], limits: Limits) -> Sequence[str]:
