@@ -63,6 +63,23 @@ def test_root_has_a_group_for_each_command_where_one_can_be_made_and_none_is_lef
     assert [group for group in mine if not (group / "cgroup.procs").read_text().strip()] == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel counts the processes of others")
+def test_an_agentctl_that_begins_takes_away_what_a_killed_one_left_and_not_what_another_is_about_to_use(sandbox: Sandbox) -> None:
+    if not limits_processes(sandbox):
+        pytest.skip("no control group that counts processes can be made here")
+    made = "from agent.worker.sandbox.cgroup import counted\nfrom agent.worker.sandbox.protocol import Launch\nimport sys\n"
+    made += "with counted(Launch(['true'], {}), 50) as launch:\n    print(launch.argv[3], flush=True)\n    sys.stdin.read()\n"
+    env = {"PYTHONPATH": str(SOURCE), "PATH": os.environ["PATH"]}
+    with subprocess.Popen([sys.executable, "-c", made], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout
+        group = Path(first.stdout.readline().strip()).parent
+        subprocess.run([sys.executable, "-c", made], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        assert group.exists()
+        first.kill()
+    subprocess.run([sys.executable, "-c", made], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    assert not group.exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 def test_under_version_2_a_group_counts_or_none_is_left_where_its_parent_counts_nothing() -> None:
     """In a mount namespace of its own, where version 2 lies in the place of whatever there is."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.worker.sandbox.protocol import Launch
 
 _PLACE = Path("/sys/fs/cgroup")
-_NAME = "agentctl-"
+_NAME = "agentctl"
 # Where it can't join, the command runs all the same: the trial has told of it.
 _JOIN = '{ echo $$ > "$0"; } 2>/dev/null; exec "$@"'
 
@@ -36,7 +36,7 @@ def counted(launch: Launch, processes: int) -> Iterator[Launch]:
 
 def _made(processes: int) -> Path | None:
     for parent in _parents():
-        group = parent / f"{_NAME}{secrets.token_hex(8)}"
+        group = parent / f"{_NAME}-{_numbers()}-{os.getpid()}-{secrets.token_hex(4)}"
         try:
             group.mkdir()
         except OSError:
@@ -64,10 +64,16 @@ def _parents() -> tuple[Path, ...]:
         place = _PLACE / "pids" if controllers else _PLACE
         own = place / path.lstrip("/")
         found += [folder for folder in (own, own.parent) if folder.is_relative_to(place) and (folder / "cgroup.procs").exists()]
-    for folder in found:
-        for left in folder.glob(f"{_NAME}*"):
+    for left in (group for folder in found for group in folder.glob(f"{_NAME}-{_numbers()}-*")):
+        # One of a process that lives may be empty because its command is about to join it.
+        if not Path("/proc", left.name.split("-")[2]).exists():
             _removed(left)
     return tuple(found)
+
+
+def _numbers() -> str:
+    """The namespace in which this process has its number."""
+    return str(os.stat("/proc/self/ns/pid").st_ino)  # noqa: PTH116 - a magic link
 
 
 def _own() -> Sequence[tuple[str, str]]:
