@@ -55,11 +55,11 @@ def test_root_has_a_group_for_each_command_where_one_can_be_made_and_none_is_lef
     if not limits_processes(sandbox):
         pytest.skip("no control group that counts processes can be made here")
     places = [Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup")]
-    before = {group for place in places for group in place.glob("**/agentctl-*")}
+    before = {group for place in places for group in place.glob("**/agentctl*")}
     with world_around(furnished, SandboxSettings(kind=sandbox.name, processes=MOST)) as world:
         assert "done" in world.run("echo done")
         world.run("sleep 60", timeout=1)
-    mine = {group for place in places for group in place.glob("**/agentctl-*")} - before
+    mine = {group for place in places for group in place.glob("**/agentctl*")} - before
     assert [group for group in mine if not (group / "cgroup.procs").read_text().strip()] == []
 
 
@@ -93,7 +93,7 @@ def test_under_version_2_a_group_counts_or_none_is_left_where_its_parent_counts_
         with counted(Launch(["true"], {}), 50) as launch:
             group = Path(launch.argv[3]).parent if len(launch.argv) > 1 else None
             print(counts, bool(group) and (group / "pids.max").read_text().strip() == "50")
-        print(sorted(place.glob("**/agentctl-*")))
+        print(sorted(place.glob("**/agentctl*")))
     """
     mounts = f"mount -t cgroup2 none /sys/fs/cgroup && exec {shlex.quote(sys.executable)} -c {shlex.quote(textwrap.dedent(script))}"
     env = {"PYTHONPATH": str(SOURCE), "PATH": os.environ["PATH"]}

@@ -36,7 +36,7 @@ def counted(launch: Launch, processes: int) -> Iterator[Launch]:
 
 def _made(processes: int) -> Path | None:
     for parent in _parents():
-        group = parent / f"{_NAME}-{_numbers()}-{os.getpid()}-{secrets.token_hex(4)}"
+        group = parent / f"{_NAME}.{_numbers()}.{os.getpid()}.{secrets.token_hex(4)}"
         try:
             group.mkdir()
         except OSError:
@@ -64,9 +64,9 @@ def _parents() -> tuple[Path, ...]:
         place = _PLACE / "pids" if controllers else _PLACE
         own = place / path.lstrip("/")
         found += [folder for folder in (own, own.parent) if folder.is_relative_to(place) and (folder / "cgroup.procs").exists()]
-    for left in (group for folder in found for group in folder.glob(f"{_NAME}-{_numbers()}-*")):
+    for left in (group for folder in found for group in folder.glob(f"{_NAME}.{_numbers()}.*")):
         # One of a process that lives may be empty because its command is about to join it.
-        if not Path("/proc", left.name.split("-")[2]).exists():
+        if not Path("/proc", left.name.split(".")[2]).exists():
             _removed(left)
     return tuple(found)
 
