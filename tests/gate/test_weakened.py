@@ -54,6 +54,21 @@ def change(old: str, new: str) -> list[str]:
         ("self.assertEqual(add(0.5, 1), 1.5)", "self.assertEqual(1.5, 1.5)", "`test_floats` asserts less, 1 → 0"),
         ("self.assertEqual(add(0.5, 1), 1.5)", "self.assertTrue(True)", "`test_floats` asserts less, 1 → 0"),
         ("assert add(2, 3) == 5", "assert add(2, 3) == -1", "`test_add` expects something else: `add(2, 3) == 5` → `add(2, 3) == -1`"),
+        ("    assert add(2", "    return\n    assert add(2", "`test_add` asserts less, 2 → 0"),
+        ("    assert add(0", "    if False:\n        assert add(0", "`test_add` asserts less, 2 → 1"),
+        ("    assert add(0", "    if not True or 1 == 2:\n        assert add(0", "`test_add` asserts less, 2 → 1"),
+        ("    assert add(0", "    for _ in []:\n        assert add(0", "`test_add` asserts less, 2 → 1"),
+        ("    assert add(0, 0) == 0\n", "    def later():\n        assert add(0, 0) == 0\n", "`test_add` asserts less, 2 → 1"),
+        (
+            "    assert add(0, 0) == 0\n",
+            "    try:\n        assert add(0, 0) == 0\n    except (ValueError, Exception) as e:\n        print(e)\n",
+            "`test_add` asserts less, 2 → 1",
+        ),
+        ("    assert add(0", "    with contextlib.suppress(AssertionError):\n        assert add(0", "`test_add` asserts less, 2 → 1"),
+        ("    assert add(0", "    with pytest.raises(AssertionError):\n        assert add(0", "`test_add` asserts less, 2 → 1"),
+        ("class TestMore", "def test_add():\n    pass\n\n\nclass TestMore", "`test_add` asserts less, 2 → 0"),
+        ("class TestMore:", "class TestMore:\n    def assertEqual(self, *_):\n        pass\n", "test_calc.py:11 is new"),
+        ("class TestMore:", "class TestMore:\n    assertEqual = print\n", "test_calc.py:11 is new"),
         ("def test_floats", "def floats", ""),  # what is asserted stands elsewhere: the count of tests tells
     ],
 )
@@ -71,6 +86,14 @@ def test_a_python_test_that_is_weakened_is_named(old: str, new: str, says: str) 
         ("class TestMore", "class TestOther"),
         ("assert add(2, 3) == 5", "assert plus(2, 3) == 5"),
         ("import pytest\n", "import pytest\nimport sys\n"),
+        ("    assert add(0", "    for _ in range(3):\n        assert add(0"),
+        ("    assert add(0", "    if sys.platform == 'linux':\n        assert add(0"),
+        (
+            "    assert add(0",
+            "    try:\n        assert add(0, 0) == 0\n    except AssertionError as e:\n        errors.append(e)\n    assert not errors and add(0",
+        ),
+        ("    assert add(0, 0) == 0\n", "    def holds():\n        assert add(0, 0) == 0\n\n    run(holds)\n"),
+        ("def test_floats", "def assertSum(self, *_):\n        pass\n\n    def test_floats"),
         ("    assert add(0, 0) == 0\n", "    with pytest.raises(SystemExit):\n        add(0, 0)\n    assert add(0, 0) == 0\n"),
     ],
 )
@@ -142,6 +165,21 @@ FILES = {"src/calc.test.ts": JS, "calc_test.go": GO, "src/calc.rs": RUST, "src/t
         ("src/calc.test.ts", "    expect(add(0, 0))", "    // expect(add(0, 0))", "`'adds'` asserts less, 2 → 1"),
         ("src/calc.test.ts", "expect(add(0, 0)).toBe(0)", "expect(true).toBe(true)", "`'adds'` asserts less, 2 → 1"),
         ("src/calc.test.ts", "toBe(5)", "toBe(-1)", "`'adds'` expects something else"),
+        ("src/calc.test.ts", "it('", "it['skip']('", "calc.test.ts:3 is new"),
+        ("src/calc.test.ts", "    expect(add(0", "    return;\n    expect(add(0", "`'adds'` asserts less, 2 → 1"),
+        ("src/calc.test.ts", "    expect(add(0", "    if (false) expect(add(0", "calc.test.ts:5 is new"),
+        ("src/calc.test.ts", "    expect(add(0, 0)).toBe(0);", "    try { expect(add(0, 0)).toBe(0) } catch {}", "calc.test.ts:5 is new"),
+        ("calc_test.go", "\trequire", "\treturn\n\trequire", "`TestAdd` asserts less, 2 → 1"),
+        ("calc_test.go", "!= 5 {", "!= 5 && false {", "calc_test.go:4 is new"),
+        ("calc_test.go", "package calc", "//go:build never\n\npackage calc", "calc_test.go:1 is new"),
+        ("src/calc.rs", "        assert!", "        return;\n        assert!", "`adds` asserts less, 2 → 1"),
+        ("src/test/java/CalcTest.java", "    assertEquals", "    if (true) return;\n    assertEquals", "CalcTest.java:4 is new"),
+        (
+            "src/test/java/CalcTest.java",
+            "    assertThat(add(0, 0)).isZero();\n",
+            "    try { assertThat(add(0, 0)).isZero();\n    } catch (AssertionError e) {}\n",
+            "CalcTest.java:6 is new",
+        ),
         ("calc_test.go", "\tif Add", '\tt.Skip("later")\n\tif Add', "calc_test.go:4 is new"),
         ("calc_test.go", "\trequire.Equal(t, 0, Add(0, 0))\n", "", "`TestAdd` asserts less, 2 → 1"),
         ("calc_test.go", "package calc", "//go:build ignore\n\npackage calc", "calc_test.go:1 is new"),
@@ -201,3 +239,21 @@ def test_a_check_script_may_grow_and_not_lose_a_line() -> None:
 
 def test_what_is_no_python_any_more_is_left_to_the_checks() -> None:
     assert told("tests/test_calc.py", PYTHON, "def test_(:\n") == []
+
+
+def test_a_return_inside_a_callback_ends_no_test() -> None:
+    after = JS.replace("    expect(add(0", "    [1].forEach(one => {\n      if (!one) {\n        return;\n      }\n    });\n    expect(add(0")
+    assert told("src/calc.test.ts", JS, after) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["pytest.py", "_pytest/__init__.py", "src/pluggy.py", "sitecustomize.py", "unittest/__main__.py", "tests/usercustomize.py", "x.pth"]
+)
+def test_a_file_that_python_loads_in_the_stead_of_a_test_runner_is_named(path: str) -> None:
+    found = told(path, None, "print('3 passed in 0.01s')\nraise SystemExit\n")
+    assert any(f"{path}:1 is new and keeps tests from running or counting: `print('3 passed in 0.01s')`" in one for one in found)
+
+
+@pytest.mark.parametrize("path", ["app/pytest.py", "src/app/coverage.py", "tests/unittest/test_a.py", "pytest_plugin.py"])
+def test_a_file_that_only_has_such_a_name_elsewhere_is_not(path: str) -> None:
+    assert told(path, None, "x = 1\n") == []

@@ -18,34 +18,47 @@ class Language:
     begins: re.Pattern[str] = re.compile("")
 
 
+# A condition that never holds, and one that always ends the test.
+_NEVER = r"\bif\s*(?:\(\s*(?:false|0|!true|!1)\s*\)|(?:false|!true)\s*\{)|&&\s*false\b|\bif\s*(?:\(\s*(?:true|1)\s*\)|true\s*\{)\s*\{?\s*return\b"
+_GO_TAGS = "linux|darwin|windows|unix|freebsd|amd64|arm64|integration|e2e|race|cgo|go1"
+
 JAVASCRIPT = Language(
     test=re.compile(r"(?:^|[^\w.])(?:x|f)?(?:it|test|specify)(?:\.\w+)*\s*\(\s*(['\"`].*?['\"`])"),
     asserts=re.compile(r"\bexpect\s*\(|(?<![\w.])assert(?:\.\w+)*\s*\(|\.should\b|\bt\.(?:is|deepEqual|true|false|throws|assert)\w*\("),
     mark=re.compile(
         r"\b(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.(?:skip|only|todo|skipIf|runIf|failing|fails|fixme)\b"
         r"|(?:^|[^\w.])(?:xit|xtest|xspecify|xdescribe|xcontext|fit|fdescribe)\s*\(|\bthis\.skip\(|\bt\.(?:skip|todo)\(|\b(?:skip|todo|only)\s*:\s*(?:true|['\"])"
+        r"|\b(?:it|test|describe)\s*\[\s*['\"`](?:skip|only|todo|fails|failing)['\"`]\s*\]|\bcatch\s*(?:\(\s*\w*\s*\)\s*)?\{\s*\}"
+        rf"|{_NEVER}"
     ),
 )
 GO = Language(
     test=re.compile(r"^func\s+(?:\([^)]*\)\s*)?((?:Test|Fuzz|Example)\w*)\s*\("),
     asserts=re.compile(r"\b[tbf]\.(?:Error|Fatal|Fail)\w*\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w*\("),
-    mark=re.compile(r"\b[tbf]\.Skip(?:f|Now)?\(|^\s*//\s*(?:go:build|\+build)\s.*\bignore\b|\bos\.Exit\(0\)|\btesting\.Short\(\)"),
+    mark=re.compile(
+        r"\b[tbf]\.Skip(?:f|Now)?\(|^\s*//\s*(?:go:build|\+build)\s.*\bignore\b|\bos\.Exit\(0\)|\btesting\.Short\(\)"
+        rf"|^\s*//\s*(?:go:build|\+build)\s(?!.*\b(?:{_GO_TAGS}))|{_NEVER}"
+    ),
 )
 RUST = Language(
     test=re.compile(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)"),
     asserts=re.compile(r"\b(?:debug_)?assert(?:_\w+)?!\s*[(\[{]|\bpanic!\s*\("),
     begins=re.compile(r"#\[(?:\w+::)*test\b|#\[cfg\(test\)\]"),
-    mark=re.compile(r"#\s*!?\[\s*(?:ignore\b|cfg\(any\(\)\)|cfg\(not\(test\)\)|cfg_attr\([^\]]*\bignore\b)"),
+    mark=re.compile(r"#\s*!?\[\s*(?:ignore\b|cfg\(any\(\)\)|cfg\(not\(test\)\)|cfg_attr\([^\]]*\bignore\b)" rf"|{_NEVER}"),
 )
 JVM = Language(
     test=re.compile(r"^\s*(?:(?:public|private|protected|internal|final|static|suspend|override)\s+)*(?:void|fun)\s+(`[^`]+`|\w+)\s*\("),
     asserts=re.compile(r"\b(?:assert\w*|verify\w*|fail|should\w+)\s*[({]|\bassert\s|\bshouldBe\b"),
-    mark=re.compile(r"@(?:Disabled|Ignored?|Enabled(?:If|On|For)|DisabledIf)\w*\b|\bassum(?:e|ing)\w*\s*\(|\bAssume\.|\benabled\s*=\s*false"),
+    mark=re.compile(
+        r"@(?:Disabled|Ignored?|Enabled(?:If|On|For)|DisabledIf)\w*\b|\bassum(?:e|ing)\w*\s*\(|\bAssume\.|\benabled\s*=\s*false"
+        rf"|\bcatch\s*\(\s*(?:final\s+)?(?:\w+\s*:\s*)?(?:Throwable|AssertionError|AssertionFailedError|Error)\b|{_NEVER}"
+    ),
 )
 
 _TRIVIAL = re.compile(
     r"expect\s*\(\s*(true|1)\s*\)\.to(?:Be|Equal|StrictEqual|BeTruthy)\(\s*\1?\s*\)|assert(?:\.ok|\.equal|True|That)?!?\s*\(\s*true\s*(?:,[^()]*)?\)|assert!\s*\(\s*true"
 )
+_RETURN = re.compile(r"\s*return\s*(?:\(\)|undefined|null|nil)?\s*;?\s*$")
 _COMMENT = re.compile(r"^\s*(?://(?!\s*(?:go:build|\+build))|\*|/\*)")
 
 
@@ -58,15 +71,20 @@ def _read(text: str, language: Language) -> Tests:
     asserted: dict[str, list[str]] = {}
     marks: list[Mark] = []
     owner, begun = "", False
+    body, over = -1, False  # how deep the first line of the test's body stands, and whether a bare return has ended it
     for number, line in enumerate(text.splitlines(), 1):
         begun = begun or bool(language.begins.search(line))
         if not begun or _COMMENT.match(line):
             continue
         if named := language.test.search(line):
-            owner = named[1]
+            owner, body, over = named[1], -1, False
             asserted.setdefault(owner, [])
+        elif owner and line.strip():
+            depth = len(line) - len(line.lstrip())
+            body = depth if body < 0 else body
+            over = (over and depth >= body) or (depth == body and bool(_RETURN.match(line)))
         # A whole test may stand in one line: what is before the assertion is no part of it.
-        if (found := language.asserts.search(line)) and not _TRIVIAL.search(line):
+        if (found := language.asserts.search(line)) and not over and not _TRIVIAL.search(line):
             asserted.setdefault(owner, []).append(" ".join(line[found.start() :].split()))
         if language.mark.search(line):
             marks.append(Mark(number, line.strip()))

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from agent.gate.weakened.protocol import Mark, Tests
+from agent.gate.weakened.reach import unheard
 
 _SKIPS = re.compile(
     r"(?:(?:\w+\.)*(?:pytest|unittest|case|mark)\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|importorskip|exit)"
     r"|(?:self|cls)\.skipTest|os\._exit|sys\.exit|SystemExit|quit"
     r"|collect_ignore|collect_ignore_glob|load_tests|__test__"
     r"|pytest_(?:collection_modifyitems|itemcollected|ignore_collect|runtest_\w+|sessionfinish|report_teststatus|pyfunc_call)"
+)
+_OF_UNITTEST = re.compile(
+    r"fail|assert(?:Equals?|NotEqual|True|False|Is|IsNot|IsNone|IsNotNone|In|NotIn|Raises|AlmostEqual|Greater|Less|Regex|CountEqual|\w+Equal)"
 )
 _ASSERTS = re.compile(r"_?assert\w*|raises|warns|fail|expect\w*|deprecated_call")
 
@@ -30,23 +34,29 @@ def read_python(text: str) -> Tests | None:
 
 def _read(tree: ast.Module, text: str) -> Tests:
     asserted: dict[str, list[str]] = {}
-    for name, node in _with_owner(tree, ""):
+    for name, node in _with_owner(tree, "", unheard(tree)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             asserted.setdefault(node.name, [])
         told = _assertion(node)
         if told:
             asserted.setdefault(name, []).append(told)
     lines = text.splitlines()
-    marked = sorted({node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and _SKIPS.fullmatch(_name(node))} | _bare(tree))
+    marked = sorted(
+        {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and _SKIPS.fullmatch(_name(node))}
+        | _bare(tree)
+        | _replaced(tree)
+    )
     return Tests({name: tuple(told) for name, told in asserted.items()}, tuple(Mark(at, lines[at - 1].strip()) for at in marked))
 
 
-def _with_owner(node: ast.AST, owner: str) -> Iterator[tuple[str, ast.AST]]:
-    """Every node below `node` with the name of the function that holds it, which may be renamed with its class or file."""
+def _with_owner(node: ast.AST, owner: str, left_out: Collection[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """Every node below `node`, but for those `left_out`, with the name of the function that holds it, which may be renamed with its class or file."""
     for child in ast.iter_child_nodes(node):
+        if child in left_out:
+            continue
         yield owner, child
         inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not owner else owner
-        yield from _with_owner(child, inner)
+        yield from _with_owner(child, inner, left_out)
 
 
 def _assertion(node: ast.AST) -> str:
@@ -82,6 +92,14 @@ def _bare(tree: ast.Module) -> set[int]:
     """The lines of decorators that skip and are called by nothing but their name."""
     decorated = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef))
     return {one.lineno for node in decorated for one in node.decorator_list if isinstance(one, ast.Name) and _SKIPS.fullmatch(one.id)}
+
+
+def _replaced(tree: ast.Module) -> set[int]:
+    """The lines where a class, or an object, gets an assertion of unittest's own that is another."""
+    inside = [one for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for one in node.body]
+    defined = {one.lineno for one in inside if isinstance(one, ast.FunctionDef) and _OF_UNITTEST.fullmatch(one.name)}
+    targets = (target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets)
+    return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and _OF_UNITTEST.fullmatch(_last(one))}
 
 
 def _name(node: ast.expr | ast.stmt) -> str:

@@ -22,11 +22,19 @@ _RUNNER = re.compile(
     r"(?:^|/)(?:pytest\.ini|\.pytest\.ini|conftest\.py|noxfile\.py|(?:jest|vitest|vite|playwright|karma)\.config\.\w+|\.mocharc\.\w+|nextest\.toml)$"
 )
 _SHARED = re.compile(r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|pom\.xml|build\.gradle(?:\.kts)?|Cargo\.toml)$")
+_SHADOWS = re.compile(
+    r"(?:(?:src|lib|python|tests?)/)?(?:pytest|_pytest|pluggy|unittest|sitecustomize|usercustomize|nose2?|coverage)(?:\.py|/__(?:init|main)__\.py)|(?:.*/)?[^/]+\.pth"
+)
 _BUILD = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$")
 
 
 def settings_reader(path: str, commands: Sequence[str]) -> Read | None:
-    """The reader of a file that settles which tests run or whether their outcome counts; None for any other."""
+    """The reader of a file that settles which tests run or whether their outcome counts; None for any other.
+
+    One that Python loads in the stead of a test runner, or before it, is as a whole what keeps tests from counting.
+    """
+    if _SHADOWS.fullmatch(path):
+        return lambda text: Tests(marks=(Mark(1, text.strip().partition("\n")[0] or path),))
     script = not path.endswith(".py") and any(re.search(rf"(?<![\w-]){re.escape(path)}(?![\w-])", command) for command in commands)
     if _RUNNER.search(path):
         return _reading(_SELECTS, _EXCLUDES, _SWALLOWS)
