@@ -15,12 +15,12 @@ from agent.actions.undo_tree import begun, pick_up_undo
 from agent.actions.workbench import Workbench
 from agent.domain.events import Listener, Phase
 from agent.domain.message import steps_in
-from agent.domain.text import first_of
+from agent.domain.text import first_of, one_line
 from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
 from agent.lock import MARK
-from agent.repository import snapshot
+from agent.repository import packing, snapshot
 from agent.repository.changes import changed_between
 from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
@@ -115,7 +115,7 @@ def recover(repo: Repo, holder: str) -> str:
     _sweep(repo)
     journal = Journal(repo.private)
     entry = journal.read()
-    since = journal.written() or begun(repo)
+    since = journal.written() or begun(repo) or packing.left(repo)
     if not since:
         return ""
     for path in repo.untracked_like(f"*{TEMPORARY}"):
@@ -124,8 +124,24 @@ def recover(repo: Repo, holder: str) -> str:
     if holder:
         end_marked(f"{MARK}={holder}", _PATIENCE)
     clear_left_locks(repo.place, since)
+    packing.over(repo)
     _refuse_locked(repo)
-    return _recovered(repo, journal, entry) if entry else pick_up_undo(repo)
+    if entry:
+        return _recovered(repo, journal, entry)
+    return pick_up_undo(repo) if begun(repo) else ""
+
+
+def tidy(repo: Repo, listen: Listener) -> None:
+    """Let git pack what is loose, where it would do so after a person's commit. What goes wrong there is told, and keeps no step from being taken."""
+    try:
+        if not packing.crowded(repo):
+            return
+        listen(Phase("pack", "git puts the loose objects that have gathered into a pack"))
+        trouble = packing.pack(repo)
+    except (OSError, AgentctlError) as error:
+        trouble = str(error)
+    if trouble:
+        listen(Phase("pack", f"git could not: {one_line(trouble, 200)}"))
 
 
 def _recovered(repo: Repo, journal: Journal, entry: Entry) -> str:

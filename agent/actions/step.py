@@ -16,7 +16,7 @@ from agent.actions.commits import ground_for
 from agent.actions.judging import Judge, shown
 from agent.actions.metered import metered
 from agent.actions.outcome import Means, Writing, asked, checked_lines, clean, failed, landed, safe
-from agent.actions.preflight import pick_up, refuse_unsafe
+from agent.actions.preflight import pick_up, refuse_unsafe, tidy
 from agent.actions.resume import FindWork, Takeup, pause, take_up, to_go_on_from, told_of
 from agent.actions.scene import Scene, brief_for, choose, open_scene, under
 from agent.actions.setup import set_up
@@ -80,6 +80,7 @@ def take_step(
     """
     with locked(repo.private) as before:
         pick_up(repo, before, listen)
+        tidy(repo, listen)
         status = refuse_unsafe(repo)
         scene = under(bounds.limits, open_scene(repo))
         item = choose(scene, identity)

@@ -53,6 +53,11 @@ _HARDENED = (
 )
 # What stays when the person's own hooks, editor settings and signing are wanted: at a step's commit, and at an undo. Messages are written in UTF-8.
 _OWN = (_DURABLE, "core.fsmonitor=false", "core.pager=cat", "gc.auto=0", "maintenance.auto=false", "i18n.commitEncoding=UTF-8")
+# What stays when git puts its own house in order: when, and how, is the person's to say, as it is after a commit of theirs; but it never goes on alone.
+_HOUSE = (
+    *(one for one in _HARDENED if one.partition("=")[0] not in ("core.hooksPath", "gc.auto", "maintenance.auto")),
+    *("gc.autoDetach=false", "maintenance.autoDetach=false"),
+)
 _PIPE = -1  # as the standard library has it for a stream that the caller writes or reads
 _TOLD = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
 # git rev-parse --local-env-vars, and what else points a git process somewhere (a hook's environment has these).
@@ -163,6 +168,28 @@ class Git:
         locale = {name: os.environ.get(name, "") for name in ("LC_ALL", "LANGUAGE")}
         status, out, said = self._execute(_OWN, args, stdin, {**locale, "GIT_EDITOR": "true", **(env or {})}, None, timeout)
         return status, (out.decode("utf-8", "replace") + "\n" + said).strip()
+
+    def keep_house(self, *args: str) -> tuple[int, str]:
+        """Exit code of `git ARGS` and what it printed, hardened, but with the person's own word on when and how to pack, and their hooks.
+
+        It is ended with all that it started where a signal ends this. Raises GitError where a signal ended git, and Untrusted as `run_as_person`.
+        """
+        self._guard().refuse()
+        began = time.time()
+        env = {**_TOLD, **self._around(args, None)}
+        process = self._git.execute([*_command(_HOUSE), "--no-pager", *args], as_process=True, env=env, start_new_session=True)
+        try:
+            out, said = process.communicate()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            process.communicate()
+            clear_left_locks(self._place, began)
+            raise
+        if process.returncode < 0:
+            clear_left_locks(self._place, began)
+            raise GitError(args, process.returncode, f"fatal: {signal.Signals(-process.returncode).name} ended it (out of memory?)")
+        return process.returncode, (out + said).decode("utf-8", "replace").strip()
 
     def _execute(
         self,

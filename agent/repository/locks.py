@@ -1,4 +1,4 @@
-"""Lock files that a git process of ours left when it was killed: told from those of somebody who is at work."""
+"""Lock files, and half-written objects, that a git process of ours left when it was killed: told from those of somebody who is at work."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Place:
 
 
 def clear_left_locks(place: Place, since: float) -> list[Path]:
-    """Remove git's lock files that nobody holds any more; gives them. For after a crash of ours, with agentctl's own lock held.
+    """Remove git's lock and temporary files that nobody holds any more; gives them. For after a crash of ours, with agentctl's own lock held.
 
-    A lock is left over if it is no older than `since` (seconds since 1970: when ours was last seen alive), no process has it open, and no
+    Such a file is left over if it is no older than `since` (seconds since 1970: when ours was last seen alive), no process has it open, and no
     git process works in this repository: `git commit` with an editor open holds one without having it open. Only where /proc tells that.
     """
     if sys.platform != "linux":
         return []
     deadline = time.monotonic() + _PATIENCE
-    while locks := [lock for lock in _locks(place) if _born(lock) >= since - _SLACK]:
+    while found := [file for file in (*_locks(place), *_halves(place.common_dir / "objects")) if _born(file) >= since - _SLACK]:
         if time.monotonic() > deadline:
-            return [lock for lock in locks if _nobodys(lock, place) and _removed(lock)]
+            return [file for file in found if _nobodys(file, place) and _removed(file)]
         time.sleep(0.05)
     return []
 
@@ -45,6 +45,16 @@ def _locks(place: Place) -> Iterator[Path]:
     if place.common_dir != place.git_dir:
         yield from place.common_dir.glob("*.lock")
     yield from (place.common_dir / "refs").rglob("*.lock")
+    for folder in ("", "info", "info/commit-graphs", "pack"):
+        yield from (place.common_dir / "objects" / folder).glob("*.lock")
+
+
+def _halves(objects: Path) -> Iterator[Path]:
+    """Objects and packs that were being written (object-file.c, pack-write.c, builtin/repack.c), and packs without the index that comes after them."""
+    yield from objects.glob("[0-9a-f][0-9a-f]/tmp_obj_*")
+    yield from objects.glob("pack/tmp_*")
+    yield from objects.glob("pack/.tmp-*")
+    yield from (pack for pack in objects.glob("pack/*.pack") if not pack.with_suffix(".idx").exists())
 
 
 def _born(lock: Path) -> float:
