@@ -69,13 +69,14 @@ class Point:
 @dataclass(frozen=True)
 class Scenario:
     """A command to be ended. `before` are commands that ran to their end; then comes `command`, ended before its `nth` call that `start` names.
-    `recovers` comes before it is given again: where another attempt would follow on what that picks up, it alone tells what became of the first."""
+    `loose` objects lie about before it. `recovers` comes before it is given again: where another attempt would follow on what that picks up, it alone tells what became of the first."""
 
     command: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
     start: str = ""
     nth: int = 1
     recovers: tuple[str, ...] = ()
+    loose: int = 0
 
 
 SCENARIOS = {
@@ -84,6 +85,7 @@ SCENARIOS = {
     "a step that goes on from a killed one": Scenario(("step", "edit-both"), start=r"^write\(.*ledger\.jsonl", nth=3),
     "a step that makes a killed one's commit": Scenario(("step", "write-one"), start=r"^write\(.*\.agent/notes/"),
     "a step after one that was killed when it had landed": Scenario(("step", "write-one"), start=r"^unlink\(.*journal\.json\""),
+    "a step before which git packs": Scenario(("step", "write-one"), loose=40),
     "an undo": Scenario(("undo", "write-one", "--because", "It is not wanted."), before=(("step", "write-one"),)),
 }
 
@@ -101,6 +103,8 @@ class Sweep:
         (self._bin / "git").write_text(_GIT)
         (self._bin / "git").chmod(0o755)
         self.world = World(self._place)
+        if scenario.loose:
+            self.world.crowd(scenario.loose)
         for command in scenario.before:
             self.world.run(*command)
         shutil.copytree(self._place, self._base, symlinks=True)

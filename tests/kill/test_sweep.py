@@ -36,5 +36,5 @@ def test_a_kill_at_a_system_call_changes_nothing_in_the_end(name: str, tmp_path:
 def test_a_git_that_dies_alone_changes_nothing_in_the_end(name: str, call: str, tmp_path: Path) -> None:
     sweep = Sweep(SCENARIOS[name], tmp_path)
     told = [point for point in sweep.points_of(Ends.GIT) if re.search(call, point.told)]
-    for point in told[-2:]:  # of the index: what HEAD says, and then the files' sizes and times
+    for point in told[-2:]:
         assert sweep.at(Ends.GIT, point) == [], f"before {point}"

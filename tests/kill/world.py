@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tarfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from tests.starter import Started, starter
 
 SOURCE = Path(__file__).parent.parent.parent
 PATIENCE = 600.0  # seconds for a command, on a machine with other work
+_IDENTITY = "[user]\n\tname = A Person\n\temail = person@example.invalid\n"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _CONFIG = """\
 checks: ["sh check.sh"]
@@ -93,7 +96,7 @@ class World:
         self._home.mkdir(parents=True)
         self._temporary.mkdir()
         self.root.mkdir()
-        (self._home / ".gitconfig").write_text("[user]\n\tname = A Person\n\temail = person@example.invalid\n[gc]\n\tauto = 0\n")
+        (self._home / ".gitconfig").write_text(f"{_IDENTITY}[gc]\n\tauto = 0\n")
         self.recording.write_text(yaml.safe_dump(_recording(), sort_keys=False))
         self._make()
         self.theirs = self._person()
@@ -167,6 +170,16 @@ class World:
         held = {path: hashlib.sha256((self.root / path).read_bytes()).hexdigest() for path in paths}
         return {**held, **{ref: self.git("rev-parse", ref).strip() for ref in ("refs/stash", "refs/heads/theirs")}}
 
+    def crowd(self, loose: int) -> None:
+        """Loose objects that nothing names, all in the folder by which git estimates how many there are, and no word on packing in the person's config."""
+        (self._home / ".gitconfig").write_text(_IDENTITY)
+        wholes = (b"blob %d\0%d" % (len(str(number)), number) for number in itertools.count())
+        found = ((hashlib.sha1(whole, usedforsecurity=False).hexdigest(), whole) for whole in wholes)
+        for name, whole in itertools.islice((one for one in found if one[0].startswith("17")), loose):
+            target = self.root / ".git/objects/17" / name[2:]
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(zlib.compress(whole))
+
     # --- what must hold ------------------------------------------------------------------------------------------
 
     def untouched(self) -> list[str]:
@@ -208,7 +221,9 @@ class World:
         refs = self.git("for-each-ref", "--format=%(refname)", "refs/agentctl/wip", "refs/agentctl/paused").split()
         private = self.root / ".git/agentctl"
         locks = [str(path) for path in (self.root / ".git").rglob("*.lock") if not path.is_relative_to(private)]
+        halves = [str(path) for path in (self.root / ".git/objects").rglob("*tmp*")]
+        halves += [str(pack) for pack in (self.root / ".git/objects/pack").glob("*.pack") if not pack.with_suffix(".idx").exists()]
         rest = [str(path) for path in private.glob("*") if path.name.endswith(("-tmp", ".index", "journal.json"))]
         status = self.git("status", "--porcelain", "--untracked-files=all").replace("?? ", "").split("\n")[:-1]
         strange = [line for line in status if line.strip('"') not in ("mine.txt", "folder/mine too.bin")]
-        return [*refs, *locks, *rest, *strange]
+        return [*refs, *locks, *halves, *rest, *strange]
