@@ -20,7 +20,7 @@ from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
 from agent.lock import MARK
-from agent.repository import packing, snapshot
+from agent.repository import atwork, packing, snapshot
 from agent.repository.changes import changed_between
 from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
@@ -115,7 +115,7 @@ def recover(repo: Repo, holder: str) -> str:
     _sweep(repo)
     journal = Journal(repo.private)
     entry = journal.read()
-    since = journal.written() or begun(repo) or packing.left(repo)
+    since = journal.written() or begun(repo) or atwork.since(repo)
     if not since:
         return ""
     for path in repo.untracked_like(f"*{TEMPORARY}"):
@@ -124,7 +124,7 @@ def recover(repo: Repo, holder: str) -> str:
     if holder:
         end_marked(f"{MARK}={holder}", _PATIENCE)
     clear_left_locks(repo.place, since)
-    packing.over(repo)
+    atwork.over(repo)
     _refuse_locked(repo)
     if entry:
         return _recovered(repo, journal, entry)

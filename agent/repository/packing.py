@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.durable import sync_folder, write_whole
+from agent.durable import sync_folder
+from agent.repository.atwork import noted
 from agent.repository.git import gist
 from agent.repository.repo import Repo
 
@@ -44,30 +45,12 @@ def pack(repo: Repo) -> str:
     """Put all loose objects into a pack, those too that nothing names, and then let git do what else it finds due; gives why it can't, "" where it could.
 
     Packing what is loose reads no history, so it takes seconds in any repository. Whatever ends this, an object is in the pack before it goes from
-    where it was; `left` tells the next agentctl. Raises OSError where nothing can be written, and GitError where a signal ended git.
+    where it was. Raises OSError where nothing can be written, and GitError where a signal ended git.
     """
-    write_whole(_mark(repo), b"")
-    for args in _ORDER:
-        status, said = repo.git.keep_house(*args)
-        if status:
-            break
-        sync_folder(_objects(repo) / "pack")
-    over(repo)
-    return (gist(said) or f"exit {status}") if status else ""
-
-
-def left(repo: Repo) -> float:
-    """When packing began that was ended by a kill, in seconds since 1970; 0.0 where none was."""
-    try:
-        return _mark(repo).stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def over(repo: Repo) -> None:
-    """Nothing is being packed any more."""
-    _mark(repo).unlink(missing_ok=True)
-
-
-def _mark(repo: Repo) -> Path:
-    return repo.private / "packing"
+    with noted(repo):
+        for args in _ORDER:
+            status, said = repo.git.keep_house(*args)
+            if status:
+                return gist(said) or f"exit {status}"
+            sync_folder(_objects(repo) / "pack")
+    return ""
