@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -87,12 +88,21 @@ class _Draft:
 _PRIORITY = ("item", "resumed", "attempts", "letter", "since", "goal", "plan", "lessons", "instructions")
 
 
+_POSES = re.compile(
+    r"^(?=[ \t]*#[ \t]+(?:An interrupted session|Instructions of this repository|Goal|Lessons|The list|Earlier attempts at this item|The last letter"
+    r"|What people changed since then|Your item|Your task)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 def compose(sources: Sources, budget: int, count: Count) -> Brief:
     """The brief within `budget` tokens (as `count` counts them; how to work is kept whole). A pure function of its arguments.
 
-    All of it is `plain`: what nobody sees would be an instruction that no reader of the repository could find.
+    All of it is `plain`: what nobody sees would be an instruction that no reader of the repository could find. And no text that it quotes can
+    begin a part of its own: a line that reads as the heading of one gets a backslash before it.
     """
-    drafts = [replace(draft, blocks=tuple(map(plain, draft.blocks))) for draft in _drafts(sources) if draft.blocks]
+    drafts = [draft for draft in _drafts(sources) if draft.blocks]
+    drafts = [replace(draft, blocks=tuple(_POSES.sub(r"\\", plain(block)) for block in draft.blocks)) for draft in drafts]
     left = max(0, budget - count(sources.system))
     fitted: dict[str, Part] = {}
     for draft in sorted(drafts, key=lambda draft: _PRIORITY.index(draft.name)):

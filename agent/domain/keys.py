@@ -6,7 +6,8 @@ The gate refuses what is certainly one; `redact` takes out all that the gate ref
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 KEY_ENV = "AGENTCTL_KEY_ENV"
@@ -97,7 +98,7 @@ def own_keys(environment: Mapping[str, str]) -> dict[str, str]:
     """All that gives a key of `environment` away, each with the name of its variable.
 
     Keys are the values (stripped, at least `SHORTEST` characters) of variables whose names speak of one, and of the variable that
-    `KEY_ENV` names. They give themselves away as they are, percent-encoded, and by each long line of them.
+    `KEY_ENV` names. They give themselves away as they are, percent-encoded, in base64 and hexadecimal, and by each long line of them.
     """
     named = environment.get(KEY_ENV, "")
     found: dict[str, str] = {}
@@ -116,4 +117,18 @@ def _is_innocent(value: str) -> bool:
 
 def _forms(value: str) -> list[str]:
     lines = [line.strip() for line in value.replace("\\n", "\n").split("\n")] if "\n" in value or "\\n" in value else []
-    return [value, quote(value, safe=""), *(line for line in lines if len(line) >= _LONG_LINE and not line.startswith("-----"))]
+    return [
+        value,
+        quote(value, safe=""),
+        *_encoded(value.encode("utf-8", "surrogateescape")),
+        *(line for line in lines if len(line) >= _LONG_LINE and not line.startswith("-----")),
+    ]
+
+
+def _encoded(value: bytes) -> Iterable[str]:
+    """What stands in any base64 (with `+/` or `-_`) and hexadecimal of a text that holds `value`, whatever stands before and after it there."""
+    found = {value.hex(), value.hex().upper()}
+    for before in range(3):
+        first, last = -(-before * 8 // 6), (before + len(value)) * 8 // 6  # the characters that nothing else has a say in
+        found |= {encode(bytes(before) + value).decode()[first:last] for encode in (b64encode, urlsafe_b64encode)}
+    return found

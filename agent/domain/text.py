@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 
 # C0 but tab and newline, DEL, C1; what hides or reorders text (soft hyphen, zero-width, bidi, line separators, tags); lone surrogates.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    # A variation selector chooses a picture's or a key cap's form; behind others, or in a row, it shows nothing and may carry data.
+    '(?<![^\x00-"$-)+-/:-\x7f\ufe00-\ufe0f][\ufe00-\ufe0f])'
 )
 _BREAK = re.compile(r"[ \t]*\n\s*")
 _BLANKS = re.compile(r"[ \t]+")

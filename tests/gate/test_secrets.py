@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+from base64 import b64encode, urlsafe_b64encode
+from binascii import hexlify
+from collections.abc import Callable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.domain.allow import is_known
 from agent.domain.change import AddedLines
@@ -95,6 +101,22 @@ def test_the_value_of_an_own_key_is_found_whatever_it_looks_like() -> None:
     (finding,) = secrets({"a.py": [(7, "send('correct horse battery')"), (8, "hunter2 /home/someone/far /run/token/file")]}, environment)
     assert finding.startswith("a.py:7 holds what looks like the value of $ACME_API_KEY")
     assert "horse" not in finding
+
+
+@given(
+    value=st.binary(min_size=9, max_size=60),
+    before=st.binary(max_size=5),
+    after=st.binary(max_size=5),
+    encode=st.sampled_from([b64encode, urlsafe_b64encode, hexlify]),
+)
+def test_the_value_of_an_own_key_is_found_in_base64_and_hexadecimal_of_any_text_around_it(
+    value: bytes, before: bytes, after: bytes, encode: Callable[[bytes], bytes]
+) -> None:
+    key = value.hex()[:40]  # as a variable may hold
+    line = encode(before + key.encode() + after).decode()
+    (finding,) = secrets({"a.py": [(1, f"x = '{line}'")]}, {"ACME_API_KEY": key})
+    assert "$ACME_API_KEY" in finding
+    assert line not in redact(f"it said {line}", {"ACME_API_KEY": key})
 
 
 RANDOM = "q8Zr2Vn5Kx9Lw4Tj7Hc3Bf6Md"  # no key of anybody
