@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from agent.cache import keep, kept
 from agent.domain.names import NoteName, known_names
+from agent.repository.objects import entries
 from agent.repository.repo import FOLDER, Entry, Repo
 
 LINK, _TREE = "120000", "040000"
@@ -30,9 +31,9 @@ class Folder(NamedTuple):
 
 def read_folder(repo: Repo, commit: str) -> Folder:
     """What `.agent/` holds at `commit`; nothing at all where it isn't there."""
-    entries = _children(repo, commit, [f"{FOLDER}/", f"{FOLDER}/todo/", f"{FOLDER}/lessons/", _NOTES])
-    days = [entry for entry in entries if entry.mode == _TREE and entry.path.startswith(_NOTES)]
-    files = [entry for entry in entries if entry.mode != _TREE]
+    there = _children(repo, commit, [f"{FOLDER}/", f"{FOLDER}/todo/", f"{FOLDER}/lessons/", _NOTES])
+    days = [entry for entry in there if entry.mode == _TREE and entry.path.startswith(_NOTES)]
+    files = [entry for entry in there if entry.mode != _TREE] or _itself(repo, commit)
     cache = repo.private / "cache" / f"notes-{_VERSION}.json"
     known: Mapping[str, Sequence[str]] = (kept(cache) or {}) if days else {}
     fresh = [day for day in days if _key(day) not in known]
@@ -46,11 +47,20 @@ def read_folder(repo: Repo, commit: str) -> Folder:
 
 
 def _children(repo: Repo, commit: str, paths: Sequence[str]) -> list[Entry]:
-    """What lies directly in the folders `paths` (relative to `root`, each ended by `/`), folders too; a link in place of one as itself."""
-    spec = [repo.prefix + path for path in paths]
-    out = repo.git.run("ls-tree", "-z", "--full-tree", commit, "--", *spec, *(path.rstrip("/") for path in spec))
-    lines = (line.partition("\t") for line in os.fsdecode(out).split("\0") if line)
-    return [Entry(meta[:6], meta.rpartition(" ")[2], path.removeprefix(repo.prefix)) for meta, _, path in lines]
+    """What lies directly in the folders `paths` (relative to `root`, each ended by `/`), folders too, by path."""
+    trees = repo.git.objects.contents([f"{commit}:{repo.prefix}{path.rstrip('/')}" for path in paths])
+    found = [
+        Entry(mode.decode().zfill(6), ident.hex(), path + os.fsdecode(name))
+        for path, tree in zip(paths, trees, strict=True)
+        if tree and tree.kind == "tree"
+        for mode, name, ident in entries(tree)
+    ]
+    return sorted(found, key=lambda entry: os.fsencode(entry.path))
+
+
+def _itself(repo: Repo, commit: str) -> list[Entry]:
+    """What lies in place of the folder: a link, say."""
+    return [entry for entry in repo.tree(commit) if entry.path == FOLDER]
 
 
 def _key(day: Entry) -> str:
@@ -60,12 +70,12 @@ def _key(day: Entry) -> str:
 def _read(repo: Repo, commit: str, days: Sequence[Entry]) -> tuple[dict[str, list[str]], list[Entry]]:
     """The names of the notes in each of `days`, by `_key`, and links found there."""
     found: dict[str, list[str]] = {day.path: [] for day in days}
-    entries = _children(repo, commit, [f"{day.path}/" for day in days])
-    for entry in entries:
+    there = _children(repo, commit, [f"{day.path}/" for day in days])
+    for entry in there:
         name = NoteName.parse(entry.path)
         if name is not None and entry.path == f"{FOLDER}/{name.path}":
             found[entry.path.rpartition("/")[0]].append(name)
-    return {_key(day): sorted(found[day.path]) for day in days}, [entry for entry in entries if entry.mode == LINK]
+    return {_key(day): sorted(found[day.path]) for day in days}, [entry for entry in there if entry.mode == LINK]
 
 
 def _keep(cache: Path, days: Sequence[Entry], fresh: Sequence[Entry], known: Mapping[str, Sequence[str]], links: Sequence[Entry]) -> None:

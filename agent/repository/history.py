@@ -114,6 +114,8 @@ def _arrival(items: Sequence[Brought]) -> dict[str, int]:
 
 def _since(repo: Repo, commit: str, origin: str) -> tuple[list[Commit], frozenset[str]]:
     """Commits (no merges) that came after `origin`, newest first, at most 200; and the ids of all of them."""
+    if origin == commit:
+        return [], frozenset()
     where = [repo.prefix] if repo.prefix else []
     out = repo.git.run(
         "log", f"--max-count={_MOST_SINCE}", "--no-merges", "--no-renames", "--name-only", "--format=%x00%H%x00%an%x00%ct%x00%B%x00", f"{origin}..{commit}", "--", *where

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.project import Project, edit, finish, reply
 
-_MOST = 42
+_MOST = 40
 
 
 def _started(trace: Path) -> list[str]:
