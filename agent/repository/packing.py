@@ -28,7 +28,7 @@ def crowded(repo: Repo) -> bool:
     if loose <= -(-_USUAL // _FOLDERS):
         return False
     most = _setting(repo, "int", "gc.auto", str(_USUAL))
-    if most.startswith("-") or not most.isdigit() or _setting(repo, "bool", "maintenance.auto", "true") != "true":
+    if not most.isdigit() or _setting(repo, "bool", "maintenance.auto", "true") != "true":
         return False
     return 0 < -(-int(most) // _FOLDERS) < loose
 
