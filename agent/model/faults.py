@@ -18,6 +18,8 @@ _TRANSPORT = frozenset(
 # Nothing was sent yet.
 _BEFORE = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "NewConnectionError", "PoolTimeout", "ProxyError", "gaierror"})
 _TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
+_ANSWERS = frozenset({"APIError"})  # what a provider said, where the library has lost with which status: an error in an answer of 200, say
+_BAD_GATEWAY = 502  # as litellm takes such answers otherwise
 _PREFIX = re.compile(
     r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout|LiteLLM)(?::| -|(?= \w*Error -))(?: |$))+|^Error code: \d+(?: - |$)|^\[Errno -?\d+\] "
 )
@@ -41,6 +43,8 @@ def facts_of(error: BaseException) -> Facts:
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return Facts(Origin.LIBRARY, words, status, code)
+    if _is_a(error, _ANSWERS):
+        return Facts(Origin.LIBRARY, words, _BAD_GATEWAY, code)
     return Facts(Origin.INSIDE, f"{type(error).__name__}: {words}")
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.domain.chat import Reply
@@ -67,6 +67,7 @@ def assert_told_as_an_error(error: ModelError) -> None:
 
 @examples(25)
 @given(status=STATUSES, headers=HEADERS, body=BODIES)
+@example(status=200, headers={}, body=b'{"error": {"message": "no", "type": "x", "code": "y", "__class__": {}}}')
 def test_any_answer_is_a_reply_or_an_error_that_is_none_of_ours(
     child: Child, server: ChatServer, status: int, headers: Mapping[str, str], body: bytes
 ) -> None:
