@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -85,15 +85,19 @@ class Repo:
         return replace(told, untracked=tuple(path for path in told.untracked if self.work.look(path)))
 
     def survey(self) -> Status:
-        """As `status`, with what is ignored: whatever isn't git's."""
-        return self._status("--untracked-files=normal", "--ignored=traditional")
+        """As `status`, with what is ignored: whatever isn't git's.
+
+        What the index knows of sizes and times is brought up to date, as any `git status` does unless somebody else is at it: where it is of
+        another disk (a copy, a cache of CI), each look would read every file again.
+        """
+        return self._status("--untracked-files=normal", "--ignored=traditional", env={"GIT_OPTIONAL_LOCKS": "1"})
 
     def tracked(self, *paths: str) -> Status:
         """As `status`, of tracked files alone: of those at `paths` (relative to the top), or of all."""
         return self._status("--untracked-files=no", "--", *paths)
 
-    def _status(self, *how: str) -> Status:
-        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", "--no-renames", *how)
+    def _status(self, *how: str, env: Mapping[str, str] | None = None) -> Status:
+        out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", "--no-renames", *how, env=env)
         status = read_status(os.fsdecode(out).split("\0"))
         if status.head is None:
             self._refuse_torn()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from tests.project import Project, edit, finish, reply
@@ -23,3 +24,16 @@ def test_a_step_of_one_call_starts_few_git_processes(project: Project, tmp_path:
     assert ran.code == 0, ran.err
     started = _started(tmp_path / "trace")
     assert len(started) <= _MOST, "\n".join(started)
+
+
+def test_a_step_brings_an_index_of_another_disk_up_to_date_once(project: Project) -> None:
+    """Else each of its looks would read all files again, and so would those of every later step."""
+    project.items("Make add() add")
+    project.record({"*": [[reply(edit("calc.py", "a - b", "a + b"), finish())]]})
+    os.utime(project.root / "check.sh", (1, 1))
+    stale = project.git("diff-files", "--name-only")
+    assert "check.sh" in stale
+    assert project.agentctl("status").code == 0
+    assert project.git("diff-files", "--name-only") == stale  # who only reads takes no lock
+    assert project.agentctl("step").code == 0
+    assert project.git("diff-files", "--name-only") == ""
