@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.durable import opened
 from agent.errors import AgentctlError, Exit
@@ -18,14 +19,22 @@ _PATIENCE = 2.0  # seconds; a killed holder's lock lingers while a child of its 
 
 MARK = "_AGENTCTL_HOLDER"
 """The variable by which whatever a holder of the lock starts is known: its value is also in the lock's file."""
+_LET_GO = "let go"
+
+
+class Predecessor(NamedTuple):
+    """Whoever held the lock before: the mark of what it started ("": nobody is known), and since when it, or others before it, died holding it.
+
+    `dead` is in seconds since 1970: when the first of them took the lock; 0.0 where the last one let go.
+    """
+
+    mark: str = ""
+    dead: float = 0.0
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[str]:
-    """Hold the lock in `folder`; gives the mark of whoever held it before ("": nobody is known).
-
-    Raises AgentctlError (exit 75) that names the holder where somebody else has it.
-    """
+def locked(folder: Path) -> Iterator[Predecessor]:
+    """Hold the lock in `folder`; gives whoever held it before. Raises AgentctlError (exit 75) that names the holder where somebody else has it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = opened(folder / "lock", os.O_RDWR | os.O_CREAT)
@@ -35,14 +44,28 @@ def locked(folder: Path) -> Iterator[str]:
         ) from None
     try:
         _take(handle)
-        before = os.pread(handle, 200, 0).decode("ascii", "replace").partition("\n")[2].strip()
+        before = _before(handle)
         mark = secrets.token_hex(8)
+        told = f"{os.getpid()}\n{mark}\n{before.dead or time.time()}\n".encode()
         os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n{mark}\n".encode(), 0)
+        os.pwrite(handle, told, 0)
+        os.fsync(handle)  # so that a power cut is known, too
         os.environ[MARK] = mark
-        yield before
+        try:
+            yield before
+        finally:
+            os.pwrite(handle, f"{_LET_GO}\n".encode(), len(told))
     finally:
         os.close(handle)
+
+
+def _before(handle: int) -> Predecessor:
+    told = os.pread(handle, 200, 0).decode("ascii", "replace").split("\n")
+    _, mark, since, let_go = [*told, "", "", "", ""][:4]
+    try:
+        return Predecessor(mark, 0.0 if let_go else float(since))
+    except ValueError:  # the line was torn, or an older agentctl's
+        return Predecessor(mark)
 
 
 def _take(handle: int) -> None:

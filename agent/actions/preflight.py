@@ -19,8 +19,8 @@ from agent.domain.text import first_of, one_line
 from agent.durable import TEMPORARY, abandoned
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
-from agent.lock import MARK
-from agent.repository import atwork, packing, snapshot
+from agent.lock import MARK, Predecessor
+from agent.repository import packing, snapshot
 from agent.repository.changes import changed_between
 from agent.repository.landing import follow
 from agent.repository.locks import clear_left_locks
@@ -96,18 +96,18 @@ def _named(paths: Sequence[str]) -> str:
     return first_of(paths, 3, 60)
 
 
-def pick_up(repo: Repo, holder: str, listen: Listener) -> None:
+def pick_up(repo: Repo, before: Predecessor, listen: Listener) -> None:
     """Go on only where what the settings and git would run is approved; then `recover`, and tell. Raises Untrusted, and as `recover`."""
     refuse_untrusted(repo)
-    told = recover(repo, holder)
+    told = recover(repo, before)
     if told:
         listen(Phase("recovered", told))
 
 
-def recover(repo: Repo, holder: str) -> str:
+def recover(repo: Repo, before: Predecessor) -> str:
     """Pick up what an earlier agentctl left when it died; gives one sentence about it, "" where there was nothing.
 
-    `holder` is the mark of whoever held the lock then: what it had started is ended. A step whose commit is there is finished, a commit
+    `before` is whoever held the lock then: what it had started is ended. A step whose commit is there is finished, a commit
     that was about to be made is made; of any other step the tree is put back and the work is kept to go on from; so is it of an undo
     that made no commit. What changed since that wasn't the step's is a person's, and stays. Where somebody has moved HEAD to more than new files in `.agent/`, nothing is
     touched and AgentctlError is raised.
@@ -115,16 +115,15 @@ def recover(repo: Repo, holder: str) -> str:
     _sweep(repo)
     journal = Journal(repo.private)
     entry = journal.read()
-    since = journal.written() or begun(repo) or atwork.since(repo)
+    since = journal.written() or begun(repo) or before.dead
     if not since:
         return ""
     for path in repo.untracked_like(f"*{TEMPORARY}"):
         if abandoned(repo.top / path):
             repo.work.remove(path)
-    if holder:
-        end_marked(f"{MARK}={holder}", _PATIENCE)
+    if before.mark:
+        end_marked(f"{MARK}={before.mark}", _PATIENCE)
     clear_left_locks(repo.place, since)
-    atwork.over(repo)
     _refuse_locked(repo)
     if entry:
         return _recovered(repo, journal, entry)

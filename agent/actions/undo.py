@@ -19,7 +19,6 @@ from agent.domain.todo import Standing, State, standings
 from agent.domain.undoing import undo_message
 from agent.errors import AgentctlError
 from agent.lock import locked
-from agent.repository.atwork import noted
 from agent.repository.changes import changes_between
 from agent.repository.history import read_history
 from agent.repository.landing import uninterrupted
@@ -73,8 +72,7 @@ def undo(repo: Repo, steps: Sequence[str], because: str) -> Undone:
         repo.programs.refuse()
         told = recover(repo, before)
         try:
-            with noted(repo):
-                return _undo(repo, steps, because, told)
+            return _undo(repo, steps, because, told)
         except AgentctlError as error:
             error.message = f"{told}; {error.message}" if told else error.message  # that happened, whatever comes of the undo
             raise

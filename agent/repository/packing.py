@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.durable import sync_folder
-from agent.repository.atwork import noted
 from agent.repository.git import gist
 from agent.repository.repo import Repo
 
@@ -47,10 +46,9 @@ def pack(repo: Repo) -> str:
     Packing what is loose reads no history, so it takes seconds in any repository. Whatever ends this, an object is in the pack before it goes from
     where it was. Raises OSError where nothing can be written, and GitError where a signal ended git.
     """
-    with noted(repo):
-        for args in _ORDER:
-            status, said = repo.git.keep_house(*args)
-            if status:
-                return gist(said) or f"exit {status}"
-            sync_folder(_objects(repo) / "pack")
+    for args in _ORDER:
+        status, said = repo.git.keep_house(*args)
+        if status:
+            return gist(said) or f"exit {status}"
+        sync_folder(_objects(repo) / "pack")
     return ""

@@ -23,7 +23,7 @@ from agent.domain.usage import Usage
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
 from agent.ledger import Call, Ledger, Purse
-from agent.lock import locked
+from agent.lock import Predecessor, locked
 from agent.repository import snapshot
 from agent.repository.trees import tree_of_work
 from tests.actions.undo_fixtures import RIGHT, Work, new_work
@@ -450,14 +450,14 @@ def test_case_110_where_head_has_moved_the_tree_stays_and_a_step_may_begin_again
     _die(work)
     work.commit({"other.py": "1\n"}, "mine")
     with pytest.raises(AgentctlError):
-        recover(work.repo, "")
+        recover(work.repo, Predecessor())
     fixed = fix_all(_found(work))
     assert [one.ok for one in fixed] == [True]
     assert f"{snapshot.ATTEMPTS}{_DYING}" in fixed[0].told
     assert work.read("calc.py") == "half\n"
     assert work.git("for-each-ref", snapshot.WIP) == ""
     assert work.git("show", f"{snapshot.ATTEMPTS}{_DYING}:calc.py") == "half\n"
-    assert recover(work.repo, "") == ""
+    assert recover(work.repo, Predecessor()) == ""
     work.git("restore", "calc.py")
     refuse_unsafe(work.repo)
 

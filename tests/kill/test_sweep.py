@@ -38,3 +38,10 @@ def test_a_git_that_dies_alone_changes_nothing_in_the_end(name: str, call: str, 
     told = [point for point in sweep.points_of(Ends.GIT) if re.search(call, point.told)]
     for point in told[-2:]:
         assert sweep.at(Ends.GIT, point) == [], f"before {point}"
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_a_lock_of_git_s_that_was_left_before_the_journal_began_is_taken_away(tmp_path: Path) -> None:
+    sweep = Sweep(SCENARIOS["a step that lands"], tmp_path)
+    first = next(point for point in sweep.points_of(Ends.BOTH) if re.search(r"/\.git/index\.lock", point.told))
+    assert sweep.at(Ends.BOTH, first) == []

@@ -208,7 +208,8 @@ class World:
 
     def money(self) -> list[str]:
         """What notes say of an item and what the ledger holds of it, where they differ; for when the list is worked off."""
-        lines = [json.loads(line) for line in (self.root / ".git/agentctl/ledger.jsonl").read_text().splitlines()]
+        ledger = self.root / ".git/agentctl/ledger.jsonl"
+        lines = [json.loads(line) for line in ledger.read_text().splitlines()] if ledger.exists() else []
         paid = Counter({item: sum(round(line["usd"] * 100) for line in lines if line["item"] == item) for item in ITEMS})
         told: Counter[str] = Counter()
         for path, text in self._texts().items():

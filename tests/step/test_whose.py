@@ -12,6 +12,7 @@ from agent.actions.workbench import Workbench
 from agent.domain.progress import UNBEGUN
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal
+from agent.lock import Predecessor
 from agent.repository import snapshot
 from agent.repository.repo import Repo, discover
 from tests.project import ADDS, Project, call, edit, finish, reply
@@ -205,7 +206,7 @@ def test_what_a_person_changed_after_a_crash_stays(listed: Project) -> None:
     listed.write("calc.py", "half done\n")
     bench.after_tool(UNBEGUN)
     listed.write("doc.md", "my edit after the crash\n")
-    told = recover(discover(listed.root), "")
+    told = recover(discover(listed.root), Predecessor())
     assert "the tree is put back" in told
     assert listed.read("doc.md") == "my edit after the crash\n"
     assert listed.read("calc.py").endswith("a - b\n")
@@ -220,7 +221,7 @@ def test_a_crash_after_landing_is_told_even_when_people_went_on(listed: Project)
     listed.commit("a person goes on")
     repo = discover(listed.root)
     Journal(repo.private).write(Entry(step, ITEM, base, branch="main"))
-    assert "had landed; that step stands" in recover(repo, "")
+    assert "had landed; that step stands" in recover(repo, Predecessor())
     assert listed.status() == ""
 
 
@@ -233,7 +234,7 @@ def test_a_list_that_was_extended_after_a_crash_does_not_keep_it_from_being_pick
     listed.write("calc.py", "half done\n")
     bench.after_tool(UNBEGUN)
     assert listed.agentctl("todo", "add", "Another").code == 0
-    assert "the tree is put back" in recover(discover(listed.root), "")
+    assert "the tree is put back" in recover(discover(listed.root), Predecessor())
     assert (listed.read("mine.sh"), listed.read("calc.py")) == ("mine\n", "def add(a, b):\n    return a - b\n")
 
 
@@ -352,7 +353,7 @@ def test_what_a_killed_tool_had_staged_is_unstaged_when_it_is_picked_up(listed: 
     bench.before_tool("a tool")
     listed.write("new.txt", "new\n")
     listed.git("add", "new.txt")
-    assert "the tree is put back" in recover(discover(listed.root), "")
+    assert "the tree is put back" in recover(discover(listed.root), Predecessor())
     assert listed.status() == ""
 
 
