@@ -39,8 +39,9 @@ class Findings:
         if known is None:
             known = tried(sandbox.name, here)
             if not failing(sandbox, known) and situation(sandbox) == here:
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                keep(file, {"situation": here, "open": sorted(attempt.name for attempt in known.open)})
+                with suppress(OSError):  # where nothing can be kept, each step tries anew
+                    self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    keep(file, {"situation": here, "open": sorted(attempt.name for attempt in known.open)})
         return known
 
     def anew(self, sandbox: Sandbox) -> Trial:
