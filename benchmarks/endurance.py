@@ -68,7 +68,8 @@ def main() -> None:
             if marks and number >= marks[0]:
                 print(_line(root, env, number, took[-_LAST:]), flush=True)
                 marks = [mark for mark in marks if mark > number]
-        print(f"\n{_whole(root, env, number)}\n\n{_flat(root, env)}")
+        print(f"\n{_whole(root, env, number)}\n", flush=True)
+        print(_flat(root, env))
 
 
 def _stretches(root: Path, env: Mapping[str, str], steps: int) -> Iterator[tuple[int, Took]]:
@@ -161,7 +162,7 @@ def _flat(root: Path, env: Mapping[str, str]) -> str:
 
 def _ten(root: Path, env: Mapping[str, str]) -> Took:
     added = len(list((root / ".agent/todo").iterdir())) if (root / ".agent/todo").exists() else 0
-    _add_items(root, env, added, _done(root, env) + _STRETCH)
+    _add_items(root, env, added, max(added + 1, _done(root, env) + _STRETCH))
     return _run(root, env, _STRETCH)
 
 

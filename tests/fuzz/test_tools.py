@@ -30,6 +30,7 @@ from tests.fuzz.inputs import FRAGMENTS, JSON, NUMBERS, ODD, damaged
 from tests.project import Project
 from tests.worker.talker import Talker, says, session
 
+_FITS = 10_000  # characters, each a token at worst; the window of these sessions is 32,000 tokens
 CANARY = "canary-in-the-coal-mine"
 Seen = Mapping[str, tuple[int, bytes]]
 
@@ -204,7 +205,8 @@ def test_each_call_is_answered_in_words_and_reaches_nothing_else(bench: Bench, w
     loop = session(talker, desk, listen=lambda event: told.extend(_words(event)))
     with in_time(10):
         report = loop.work(None)
-    assert report.ending in (Ending.FINISHED, Ending.ASKED)
+    too_long = sum(len(args) for _, args in wanted) > _FITS  # more than a model could say at once, or any window hold
+    assert report.ending in (Ending.FINISHED, Ending.ASKED) or (too_long and report.limit == "window")
     if len(talker.requests) > 1:
         answers = [message for message in talker.requests[1].messages if message.role == "tool"]
         assert len(answers) == len(wanted)
