@@ -76,3 +76,12 @@ def project(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def unconfined(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests in which a command plays a person, or reaches what a test has put outside of the repository: no sandbox keeps it from that."""
     monkeypatch.setenv("AGENTCTL_SANDBOX", "none")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The person's config, for this test alone: who they are, and nothing about packing."""
+    file = tmp_path / "gitconfig"
+    file.write_text("[user]\n\tname = Test User\n\temail = test@example.invalid\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(file))
+    return file

@@ -21,13 +21,14 @@ def read_items(repo: Repo, entries: Sequence[Entry]) -> tuple[Item, ...]:
     """The items in the files `entries`, in their order. Raises BadFileError for the first that can't be read."""
     cache = repo.private / "cache" / f"items-{_VERSION}.json"
     known: dict[str, list[Any]] = (kept(cache) or {}) if len(entries) > _WORTH_KEEPING else {}
-    fresh = [entry for entry in entries if _key(entry) not in known]
-    blobs = repo.blobs([entry.id for entry in fresh])
-    parsed = {_key(entry): parse_item(as_text(data or b"", entry.path), entry.path) for entry, data in zip(fresh, blobs, strict=True)}
-    items = tuple(parsed.get(_key(entry)) or _item(known[_key(entry)]) for entry in entries)
+    keyed = {_key(entry): entry for entry in entries}
+    fresh = {key: entry for key, entry in keyed.items() if key not in known}
+    blobs = repo.blobs([entry.id for entry in fresh.values()])
+    parsed = {key: parse_item(as_text(data or b"", entry.path), entry.path) for (key, entry), data in zip(fresh.items(), blobs, strict=True)}
+    items = {key: parsed.get(key) or _item(known[key]) for key in keyed}
     if len(fresh) > _WORTH_KEEPING:
-        keep(cache, {_key(entry): _row(item) for entry, item in zip(entries, items, strict=True)})
-    return items
+        keep(cache, {key: _row(item) for key, item in items.items()})
+    return tuple(items.values())
 
 
 def _key(entry: Entry) -> str:

@@ -69,15 +69,6 @@ def test_a_commit_is_not_made_where_head_has_moved(repo: Repo) -> None:
     _move(repo, ground)
 
 
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The person's config, for this test alone."""
-    file = tmp_path / "gitconfig"
-    file.write_text("[user]\n\tname = Test User\n\temail = test@example.invalid\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(file))
-    return file
-
-
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("whose", ["the repository's", "the person's"])
 def test_each_hook_that_a_commit_of_a_person_starts_is_started(project: Project, own: Path, tmp_path: Path, hook: str, whose: str) -> None:

@@ -34,15 +34,6 @@ def _crowd(project: Project) -> list[str]:
     raise AssertionError
 
 
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The person's config, for this test alone; nothing in it is about packing."""
-    file = tmp_path / "gitconfig"
-    file.write_text("[user]\n\tname = Test User\n\temail = test@example.invalid\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(file))
-    return file
-
-
 def _ready(project: Project) -> None:
     project.items("Make add() add")
     project.record({"*": [[reply(edit("calc.py", "a - b", "a + b"), finish())]]})

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Collection, Iterator
 
 from agent.gate.weakened.protocol import Mark, Tests
-from agent.gate.weakened.reach import unheard
+from agent.gate.weakened.reach import last_name, unheard
 
 _SKIPS = re.compile(
     r"(?:(?:\w+\.)*(?:pytest|unittest|case|mark)\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|importorskip|exit)"
@@ -63,11 +63,11 @@ def _assertion(node: ast.AST) -> str:
     """An assertion's source; "" for what is none, and for one that always holds."""
     if isinstance(node, ast.Assert):
         return "" if _always(node.test) else ast.unparse(node.test)
-    if not isinstance(node, ast.Call) or not _ASSERTS.fullmatch(_last(node.func)):
+    if not isinstance(node, ast.Call) or not _ASSERTS.fullmatch(last_name(node.func)):
         return ""
-    if node.args and _last(node.func) in {"assertTrue", "assert_", "expect"} and _always(node.args[0]):
+    if node.args and last_name(node.func) in {"assertTrue", "assert_", "expect"} and _always(node.args[0]):
         return ""
-    if len(node.args) > 1 and _last(node.func) in {"assertEqual", "assertIs"} and ast.dump(node.args[0]) == ast.dump(node.args[1]):
+    if len(node.args) > 1 and last_name(node.func) in {"assertEqual", "assertIs"} and ast.dump(node.args[0]) == ast.dump(node.args[1]):
         return ""
     return ast.unparse(node)
 
@@ -99,7 +99,7 @@ def _replaced(tree: ast.Module) -> set[int]:
     inside = [one for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for one in node.body]
     defined = {one.lineno for one in inside if isinstance(one, ast.FunctionDef) and _OF_UNITTEST.fullmatch(one.name)}
     targets = (target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets)
-    return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and _OF_UNITTEST.fullmatch(_last(one))}
+    return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and _OF_UNITTEST.fullmatch(last_name(one))}
 
 
 def _name(node: ast.expr | ast.stmt) -> str:
@@ -110,7 +110,3 @@ def _name(node: ast.expr | ast.stmt) -> str:
         case ast.Call(ast.Name(name)) | ast.Raise(ast.Name(name)) | ast.FunctionDef(name) | ast.Assign([ast.Name(name)]):
             return name
     return ""
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -99,23 +99,24 @@ def _caught(node: ast.AST) -> Sequence[ast.AST]:
 
 def _asserts(block: Sequence[ast.stmt]) -> bool:
     nodes = [node for one in block for node in ast.walk(one)]
-    return any(isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and _last(node.func).startswith("assert")) for node in nodes)
+    return any(isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and last_name(node.func).startswith("assert")) for node in nodes)
 
 
 def _hears(kind: ast.expr | None) -> bool:
     kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    return any(one is None or _last(one) in _HEARS for one in kinds)
+    return any(one is None or last_name(one) in _HEARS for one in kinds)
 
 
 def _speaks(block: Sequence[ast.stmt]) -> bool:
     """Whether a handler does anything but go on: whoever raises, asserts or calls something, but to print it, may fail the test for it."""
     nodes = [node for one in block for node in ast.walk(one)]
-    return any(isinstance(node, ast.Raise | ast.Assert) or (isinstance(node, ast.Call) and _last(node.func) not in _PRINTS) for node in nodes)
+    return any(isinstance(node, ast.Raise | ast.Assert) or (isinstance(node, ast.Call) and last_name(node.func) not in _PRINTS) for node in nodes)
 
 
 def _swallows(context: ast.expr) -> bool:
-    return isinstance(context, ast.Call) and _last(context.func) in _SWALLOWS and any(_hears(argument) for argument in context.args)
+    return isinstance(context, ast.Call) and last_name(context.func) in _SWALLOWS and any(_hears(argument) for argument in context.args)
 
 
-def _last(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
+    """The last part of a dotted name, "" for what is none."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
