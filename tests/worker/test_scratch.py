@@ -32,13 +32,13 @@ def test_what_a_killed_process_left_is_taken_away_and_what_a_living_one_uses_sta
 
 
 def test_a_trial_that_is_killed_leaves_nothing_that_the_next_does_not_take_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed at several moments, from the making of its folder on."""
+    """Killed at several moments, from the making of its folder on (`tempfile` itself tries the place with a file before that)."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     env = {"PYTHONPATH": str(SOURCE), "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
     script = "from agent.worker.sandbox.choice import mechanisms, tried\nwhile True:\n    for one in mechanisms()[:2]:\n        tried(one.name)\n    tried.cache_clear()"
     for wait in (0.0, 0.02, 0.05):
         with subprocess.Popen([sys.executable, "-c", script], env=env) as process:
-            while not list(tmp_path.iterdir()):
+            while not list(tmp_path.glob("agentctl-scratch-*")):
                 time.sleep(0.001)
             time.sleep(wait)
             process.kill()
