@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -21,6 +20,7 @@ from agent.repository import snapshot
 from agent.repository.changes import changed_between, moved_links
 from agent.repository.graft import graft
 from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
+from agent.repository.objects import entry_for
 from agent.repository.repo import Repo
 from agent.repository.status import Status
 from agent.repository.trees import Trees
@@ -61,14 +61,18 @@ class Workbench:
         Raises AgentctlError for a file that somebody else has changed meanwhile.
         """
         whole = self.repo.prefix + path
-        if whole not in self.entry.originals and (theirs := self._theirs(self.repo.tracked(whole))):
-            self._note(replace(self.entry, theirs=(*self.entry.theirs, *theirs)))
+        if whole not in self.entry.originals and whole not in self.entry.theirs:
+            self._take_for_the_step(whole)
         if whole in self.entry.theirs:
             raise AgentctlError(f"somebody else is changing {path} meanwhile: it is theirs.", "Leave it, or ask.")
-        if whole in self.entry.originals:
-            return
-        self._note(with_original(self.entry, whole, held(self.repo, whole)))
-        if self.entry.originals[whole] is not None and not self.repo.there([f"{self.ground}:{whole}"])[0]:
+
+    def _take_for_the_step(self, path: str) -> None:
+        """Note what `path` holds; or that it is somebody else's, who has changed it since the last look."""
+        kept = held(self.repo, path)
+        theirs = [] if self.repo.surely_as_seen(path, kept, self._seen) else self._theirs(self.repo.tracked(path))
+        entry = replace(self.entry, theirs=(*self.entry.theirs, *theirs))
+        self._note(entry if path in theirs else with_original(entry, path, kept))
+        if path not in theirs and kept is not None and not self.repo.there([f"{self.ground}:{path}"])[0]:
             self._keep_untracked()
 
     def adopt(self, written: Sequence[str], made: Sequence[str]) -> None:
@@ -80,9 +84,7 @@ class Workbench:
 
     def _keep_untracked(self) -> None:
         """Point a ref at the person's files that git knew nothing of, so that no clean-up takes their bytes."""
-        there = {path: kept for path, kept in self.entry.originals.items() if kept is not None}
-        entries = {path: ("120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob) for path, (blob, mode) in there.items()}
-        tree = graft(self.repo, None, entries)
+        tree = graft(self.repo, None, {path: entry_for(*kept) for path, kept in self.entry.originals.items() if kept is not None})
         snapshot.keep(self.repo, self._kept_ref, tree, [self.ground], f"files that {self.entry.step} wrote over, as they were")
 
     @property
@@ -137,8 +139,7 @@ class Workbench:
 
     def unfinished(self) -> Unfinished:
         """The step as it would have to be gone on from."""
-        entry = self.entry
-        return Unfinished(entry.step, entry.item, entry.progress, entry.made, self._written_over(), entry.carried)
+        return Unfinished(self.entry.step, self.entry.item, self.entry.progress, self.entry.made, self._written_over(), self.entry.carried)
 
     def _written_over(self) -> dict[str, str]:
         """The person's untracked files that a tool wrote over, each with the blob that it held."""

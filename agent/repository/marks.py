@@ -9,37 +9,72 @@ from typing import NamedTuple
 from agent.repository.git import Git
 from agent.repository.stamp import stamp
 
-_PLAIN = (b"\0H 100", b"\0H 120")  # files and links that nothing is said of
+# As gitformat-index(5) has them, in each of its versions: the mode of a submodule; and the name of what says that entries lie in another file, with the
+# first byte of its size. The same bytes may stand there for something else, so git is asked then. A folder that is one entry holds no submodule.
+_TELLING = (b"\0\0\xe0\0", b"link\0")
+_LONGEST = max(map(len, _TELLING))
+_PORTION = 1 << 16  # bytes; larger ones would be fresh memory each time
+_LINK = "160000"
 
 
-class Marks(NamedTuple):
-    """Submodules, and files whose changes git is told not to look at (assume-unchanged, skip-worktree); relative to the top."""
+class Mark(NamedTuple):
+    """One path: whether git is told not to look at its changes (assume-unchanged, skip-worktree); mode and object, None where it isn't in the index."""
 
-    links: frozenset[str]
-    hidden: frozenset[str]
+    hidden: bool
+    entry: tuple[str, str] | None
 
 
 class Index:
-    """The index in `git_dir`."""
+    """The index in `git_dir`. git replaces the file at each change, so another one has another number, size or time."""
 
     def __init__(self, git: Git, git_dir: Path) -> None:
         self._git = git
         self._file = git_dir / "index"
-        self._known: tuple[object, Marks] = (None, Marks(frozenset(), frozenset()))
+        self._read: object = None
+        self._links: frozenset[str] | None = None
+        self._marks: dict[str, Mark] = {}
 
-    def marks(self) -> Marks:
-        """Its marks. git replaces the file at each change, so another one has another number, size or time."""
-        now = stamp(self._file)
-        if now is None or now != self._known[0]:
-            self._known = now, self._read()
-        return self._known[1]
+    def state(self) -> tuple[int, int, int] | None:
+        """What tells this index from an earlier or later one; None where there is none."""
+        return stamp(self._file)
 
-    def _read(self) -> Marks:
-        """Git tells of each file in "TAG MODE ID STAGE<tab>PATH"; there are thousands, and few are looked into: of none, where all are plain."""
-        told = b"\0" + self._git.run("ls-files", "-v", "--stage", "-z")
-        if sum(map(told.count, _PLAIN)) == told.count(b"\0") - 1:
-            return Marks(frozenset(), frozenset())
-        lines = told.split(b"\0")[1:]
-        links = [line for line in lines if line.startswith(b"160000 ", 2)]
-        hidden = [line for line in lines if not line.startswith(b"H") and (line[:1].islower() or line[:1] == b"S")]
-        return Marks(*(frozenset(os.fsdecode(line.partition(b"\t")[2]) for line in marked) for marked in (links, hidden)))
+    def links(self) -> frozenset[str]:
+        """The submodules, relative to the top."""
+        self._forget()
+        if self._links is None:
+            self._links = self._listed_links() if self._may_have_links() else frozenset()
+        return self._links
+
+    def mark(self, path: str) -> Mark:
+        """What it says of `path`, relative to the top; of one that is in conflict, an entry like no other."""
+        self._forget()
+        if path not in self._marks:
+            told = os.fsdecode(self._git.run("ls-files", "-v", "--stage", "-z", "--", path)).split("\0")
+            own = [line.partition("\t")[0].split(" ") for line in told if line.partition("\t")[2] == path]
+            entries = [(tag.islower() or tag == "S", (mode, blob) if stage == "0" else ("", "")) for tag, mode, blob, stage in own]
+            self._marks[path] = Mark(*entries[0]) if entries else Mark(hidden=False, entry=None)
+        return self._marks[path]
+
+    def _forget(self) -> None:
+        now = self.state()
+        if now is None or now != self._read:
+            self._read, self._links, self._marks = now, None, {}
+
+    def _may_have_links(self) -> bool:
+        """Whether git has to be asked: it takes longer to tell of 50,000 files than to look whether there is anything to tell."""
+        before = b""
+        try:
+            with self._file.open("rb", buffering=0) as file:
+                while portion := file.read(_PORTION):
+                    here = before + portion
+                    if any(telling in here for telling in _TELLING):
+                        return True
+                    before = here[1 - _LONGEST :]
+        except OSError:
+            return True
+        return False
+
+    def _listed_links(self) -> frozenset[str]:
+        """Git tells of each file in "MODE ID STAGE<tab>PATH"."""
+        lines = os.fsdecode(self._git.run("ls-files", "--stage", "-z")).split("\0")
+        return frozenset(line.partition("\t")[2] for line in lines if line.startswith(f"{_LINK} "))

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import hashlib
 import os
+import stat
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -141,6 +142,11 @@ def entries(tree: Thing) -> Iterator[tuple[bytes, bytes, bytes]]:
         mode, _, name = tree.data[at:end].partition(b" ")
         at = end + 1 + length
         yield mode, name, tree.data[end + 1 : at]
+
+
+def entry_for(blob: str, mode: int) -> tuple[str, str]:
+    """Mode and object as a tree or the index has them, of a file or link with these mode bits whose bytes are `blob`."""
+    return "120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644", blob
 
 
 def id_of(kind: str, portions: Iterable[bytes], size: int, like: str) -> str:

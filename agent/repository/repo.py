@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
 from agent.repository.marks import Index
-from agent.repository.objects import Commit
+from agent.repository.objects import Commit, entry_for
 from agent.repository.programs import Programs
 from agent.repository.search import Hit, grep
 from agent.repository.status import Status, read_status
@@ -97,8 +97,9 @@ class Repo:
         return self._status("--untracked-files=no", "--", *paths)
 
     def _status(self, *how: str, env: Mapping[str, str] | None = None) -> Status:
+        index = self._index.state()
         out = self.git.run("status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", "--no-renames", *how, env=env)
-        status = read_status(os.fsdecode(out).split("\0"))
+        status = replace(read_status(os.fsdecode(out).split("\0")), index=index)
         if status.head is None:
             self._refuse_torn()
         return status
@@ -185,9 +186,18 @@ class Repo:
         """Whether `revision` holds anything at `path` (relative to the top)."""
         return bool(self.git.run("ls-tree", "--full-tree", revision, "--", path))
 
-    def hidden(self) -> frozenset[str]:
-        """Tracked files whose changes git is told not to look at (assume-unchanged, skip-worktree), relative to `root`."""
-        return self._below(self._index.marks().hidden)
+    def is_hidden(self, path: str) -> bool:
+        """Whether `path` (relative to `root`) is a tracked file whose changes git is told not to look at (assume-unchanged, skip-worktree)."""
+        return self._index.mark(self.prefix + path).hidden
+
+    def surely_as_seen(self, path: str, held: tuple[str, int] | None, since: Status) -> bool:
+        """Whether nobody can have changed or staged `path` (relative to the top) `since` that look, when git knew of no change to it, or don't track it.
+
+        `held` is what it holds now: the object of its bytes, and mode bits; None for nothing. Where filters come in, git has to be asked.
+        """
+        entry = self._index.mark(path).entry
+        known = entry is None or (held is not None and entry == entry_for(*held))
+        return known and since.index is not None and since.index == self._index.state() and since.head == self.resolve("HEAD")
 
     def untracked_like(self, pattern: str) -> list[str]:
         """Untracked and ignored files (relative to the top) whose names match `pattern`."""
@@ -211,10 +221,7 @@ class Repo:
 
     def gitlinks(self) -> frozenset[str]:
         """The paths of submodules, relative to `root`."""
-        return self._below(self._index.marks().links)
-
-    def _below(self, paths: Iterable[str]) -> frozenset[str]:
-        return frozenset(path.removeprefix(self.prefix) for path in paths if path.startswith(self.prefix))
+        return frozenset(path.removeprefix(self.prefix) for path in self._index.links() if path.startswith(self.prefix))
 
     def lately(self, commits: int) -> list[str]:
         """Paths that the last `commits` touched, relative to `root`, the latest first; without those of `.agent/`."""

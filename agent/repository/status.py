@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Status:
     """What `git status` says of the work tree, as far as it was asked; paths are relative to the top, an untracked or ignored folder ends in `/`.
 
-    `moved` are submodules that stand elsewhere.
+    `moved` are submodules that stand elsewhere; `index` tells the index that was there before git looked from any other.
     """
 
     head: str | None
@@ -21,6 +21,7 @@ class Status:
     untracked: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    index: tuple[int, int, int] | None = None
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -50,4 +51,5 @@ def read_status(lines: Sequence[str]) -> Status:
             found["untracked"].append(line[2:])
         elif line.startswith("! "):
             found["ignored"].append(line[2:])
-    return Status(head, branch, **{key: tuple(paths) for key, paths in found.items()})
+    told = {key: tuple(paths) for key, paths in found.items()}
+    return Status(head, branch, told["staged"], told["modified"], told["unmerged"], told["untracked"], told["moved"], told["ignored"])

@@ -210,8 +210,8 @@ class NoGit:
     def gitlinks(self) -> frozenset[str]:
         return frozenset()
 
-    def hidden(self) -> frozenset[str]:
-        return frozenset()
+    def is_hidden(self, path: str) -> bool:
+        return not path
 
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> Sequence[Found]:
         raise AssertionError(pattern, path, glob, limit)
