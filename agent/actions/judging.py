@@ -23,6 +23,7 @@ from agent.gate.secrets import secrets_told
 from agent.gate.verdict import gate
 from agent.gate.weakened.compare import weakens
 from agent.gate.weakened.protocol import Sides
+from agent.gate.weakened.pulled import JAVASCRIPTS, SETTINGS, pulled
 from agent.repository.changes import added_lines, both_texts, changed_between, changes_between
 from agent.repository.repo import FOLDER
 from agent.worker.protocol import Report
@@ -101,8 +102,22 @@ class Judge:
 
     def _sides(self, changes: tuple[Change, ...], base: str, tree: str) -> list[Sides]:
         """The texts of what can weaken tests; of a file that is too large to land anyway none are read."""
-        paths = [one.path for one in changes if one.bytes <= self._limits.file_bytes and weakens(one.path, self._commands)]
-        return [Sides(path, *texts) for path, texts in both_texts(self._repo, base, tree, paths).items()]
+        paths = [one.path for one in changes if one.bytes <= self._limits.file_bytes]
+        stayed = self._settings(base) if any(JAVASCRIPTS.search(path) for path in paths) else []
+        changed = [
+            Sides(path, *texts) for path, texts in both_texts(self._repo, base, tree, [one for one in paths if weakens(one, self._commands)]).items()
+        ]
+        first = pulled([*stayed, *changed], paths) - {side.path for side in changed}
+        changed += [Sides(path, *texts) for path, texts in both_texts(self._repo, base, tree, first).items()]
+        return [*(side for side in stayed if side.path not in paths), *changed]
+
+    def _settings(self, base: str) -> list[Sides]:
+        """The settings of test runners on the commit that the step begins from, at the top and in the list's folder."""
+        paths = [under + name for under in dict.fromkeys(("", self._repo.prefix)) for name in SETTINGS]
+        blobs = self._repo.blobs([f"{base}:{path}" for path in paths])
+        return [
+            Sides(path, text, text) for path, blob in zip(paths, blobs, strict=True) if blob is not None for text in [blob.decode("utf-8", "replace")]
+        ]
 
     def _ignored(self, note: str, tree: str) -> list[str]:
         return [

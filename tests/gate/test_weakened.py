@@ -69,6 +69,11 @@ def change(old: str, new: str) -> list[str]:
         ("class TestMore", "def test_add():\n    pass\n\n\nclass TestMore", "`test_add` asserts less, 2 → 0"),
         ("class TestMore:", "class TestMore:\n    def assertEqual(self, *_):\n        pass\n", "test_calc.py:11 is new"),
         ("class TestMore:", "class TestMore:\n    assertEqual = print\n", "test_calc.py:11 is new"),
+        ("from calc", "from tools import pytest_runtest_makereport\nfrom calc", "test_calc.py:2 is new"),
+        ("from calc", "import _pytest.python as p\np.Function.runtest = print\nfrom calc", "test_calc.py:3 is new"),
+        ("from calc", "setattr(pytest, 'fail', print)\nfrom calc", "test_calc.py:2 is new"),
+        ("    assert add(2", "    request.session.testsfailed = 0\n    assert add(2", "test_calc.py:6 is new"),
+        ("    assert add(2", "    o._exit(0)\n    assert add(2", "test_calc.py:6 is new"),
         ("def test_floats", "def floats", ""),  # what is asserted stands elsewhere: the count of tests tells
     ],
 )
@@ -180,6 +185,17 @@ FILES = {"src/calc.test.ts": JS, "calc_test.go": GO, "src/calc.rs": RUST, "src/t
             "    try { assertThat(add(0, 0)).isZero();\n    } catch (AssertionError e) {}\n",
             "CalcTest.java:6 is new",
         ),
+        ("src/calc.test.ts", "it('", "expect.extend({\n  toBe() { return { pass: true } },\n});\nit('", "calc.test.ts:4 is new"),
+        ("src/calc.test.ts", "it('", "process.exitCode = 0;\nit('", "calc.test.ts:3 is new"),
+        ("src/calc.test.ts", "it('", "globalThis.expect = fine;\nit('", "calc.test.ts:3 is new"),
+        ("calc_test.go", "func TestAdd", "func TestMain(m *testing.M) {\n}\n\nfunc TestAdd", "calc_test.go:3 is new"),
+        ("calc_test.go", "\tif Add", "\tt = &testing.T{}\n\tif Add", "calc_test.go:4 is new"),
+        ("calc_test.go", "\tif Add", "\tdefer func() { recover() }()\n\tif Add", "calc_test.go:4 is new"),
+        ("src/calc.rs", "    #[test]", '    #[should_panic(expected = "no")]\n    #[test]', "`adds` asserts less, 2 → 0"),
+        ("src/calc.rs", "        assert!", "        let _ = std::panic::catch_unwind(|| panic!());\n        assert!", "calc.rs:8 is new"),
+        ("src/calc.rs", "        assert!", "        std::process::exit(0);\n        assert!", "calc.rs:8 is new"),
+        ("src/test/java/CalcTest.java", "  @Test", "  @Test(expected = AssertionError.class)", "CalcTest.java:2 is new"),
+        ("src/test/java/CalcTest.java", "    assertEquals", "    System.exit(0);\n    assertEquals", "CalcTest.java:4 is new"),
         ("calc_test.go", "\tif Add", '\tt.Skip("later")\n\tif Add', "calc_test.go:4 is new"),
         ("calc_test.go", "\trequire.Equal(t, 0, Add(0, 0))\n", "", "`TestAdd` asserts less, 2 → 1"),
         ("calc_test.go", "package calc", "//go:build ignore\n\npackage calc", "calc_test.go:1 is new"),
@@ -204,7 +220,7 @@ def test_a_test_file_that_is_deleted_is_seen_and_one_that_moves_is_not(path: str
 
 def test_code_that_is_no_test_may_lose_what_looks_like_an_assertion() -> None:
     assert told("src/calc.rs", RUST, RUST.replace('panic!("x")', "0")) == []
-    assert not weakens("calc.py", ["sh check.sh"])
+    assert not weakens("calc.go", ["sh check.sh"])
     assert not weakens("src/calc.ts", ["sh check.sh"])
 
 
@@ -220,6 +236,21 @@ def test_code_that_is_no_test_may_lose_what_looks_like_an_assertion() -> None:
         ("tests/__init__.py", "raise SystemExit(0)"),
         ("vitest.config.ts", "  exclude: ['**/slow/**'],"),
         ("package.json", '    "test": "jest || true",'),
+        ("pytest.ini", "addopts = -p tools.plugin"),
+        ("tox.ini", "setenv = PYTHONOPTIMIZE=1"),
+        ("tox.ini", "commands = python -B -O -m pytest"),
+        ("Makefile", "export PYTEST_PLUGINS = tools.plugin"),
+        ("pyproject.toml", "[project.entry-points.pytest11]"),
+        ("jest.config.js", "  testRunner: './runner.js',"),
+        ("vitest.config.ts", "  runner: './runner.ts',"),
+        (".mocharc.yml", "grep: fast"),
+        ("Cargo.toml", "harness = false"),
+        ("Cargo.toml", "test = false"),
+        (".cargo/config.toml", 'rustc-wrapper = "./wrap"'),
+        (".npmrc", "node-options=--require ./first.js"),
+        ("web/.yarnrc.yml", "yarnPath: ./yarn.cjs"),
+        (".mvn/maven.config", "-DskipTests"),
+        ("src/test/resources/junit-platform.properties", "junit.jupiter.conditions.deactivate=*"),
         ("Makefile", "\tpytest -q || true"),
         ("check.sh", "exit 0"),
         ("check.sh", "set +e"),
@@ -235,6 +266,63 @@ def test_settings_that_leave_tests_out_and_scripts_that_swallow_their_outcome_ar
 def test_a_check_script_may_grow_and_not_lose_a_line() -> None:
     assert told("check.sh", "pytest -q\nruff check\n", "pytest -q\nruff check\nmypy\n") == []
     assert told("check.sh", "pytest -q\nruff check\n", "echo fine\nruff check\n") == ["check.sh: `pytest -q` is gone."]
+
+
+def test_a_test_that_should_fail_may_move_and_be_renamed_and_not_lose_the_mark() -> None:
+    fails = RUST.replace("    fn adds", "    #[should_panic]\n    fn adds")
+    assert told("src/calc.rs", fails, fails.replace("fn adds", "fn over")) == []
+    assert told("src/calc.rs", fails, RUST) == ["src/calc.rs: `'adds fails'` is gone."]
+
+
+def test_a_test_main_that_runs_the_tests_is_let_alone() -> None:
+    assert told("calc_test.go", GO, GO + "\nfunc TestMain(m *testing.M) {\n\tsetup()\n\tos.Exit(m.Run())\n}\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["addopts = -p no:cacheprovider", "[tool.ruff]", 'addopts = "-ra --strict-markers"', 'scripts = ["mkdir -p build"]', 'python = "3.11 -OK"'],
+)
+def test_a_setting_that_leaves_no_test_out_is_let_alone(line: str) -> None:
+    assert told("pyproject.toml", "x = 1\n", f"x = 1\n{line}\n") == []
+
+
+def test_hooks_of_pytest_are_seen_in_any_module_and_nothing_else_is() -> None:
+    assert told("src/app.py", "import sys\n", "import sys\nassert sys\nsys.exit(1)\n") == []
+    assert told("src/app.py", "x = 1\n", "class P:\n    def pytest_collection_modifyitems(self, items):\n        items.clear()\n")
+
+
+MAKEFILE = """PY = python
+NOTES = notes
+
+test: lint
+\t$(PY) -m pytest
+
+lint: ; ruff check
+
+ifdef DOCS
+docs:
+\tsphinx-build $(NOTES)
+endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("test: lint", "test:", "`test: lint` is gone"),
+        ("ruff check", "ruff check --exit-zero", "is new"),
+        ("\t$(PY) -m pytest", "\t$(PY) -m \\\n\t  pytest", ""),
+        ("PY = python", "PY = python\nPY = true", "Makefile:2 is new"),
+        ("PY = python", "export PATH := bin:$(PATH)\nPY = python", "Makefile:1 is new"),
+        ("NOTES = notes", "NOTES = other", ""),
+        ("sphinx-build", "mkdocs", ""),
+        ("test: lint", "test: lint docs", ""),
+    ],
+)
+def test_of_a_makefile_what_a_check_comes_to_is_held_and_nothing_else(old: str, new: str, says: str) -> None:
+    found = [one.text for one in weakened([Sides("Makefile", MAKEFILE, MAKEFILE.replace(old, new))], ["make test"], ITEM)]
+    assert bool(found) == bool(says)
+    assert not says or says in " ".join(found)
 
 
 def test_what_is_no_python_any_more_is_left_to_the_checks() -> None:

@@ -13,7 +13,8 @@ from agent.domain.todo import Item
 from agent.gate.protocol import Objection
 from agent.gate.weakened.lines import GO, JAVASCRIPT, JVM, RUST, reader
 from agent.gate.weakened.protocol import Read, Sides, Tests
-from agent.gate.weakened.python import read_python
+from agent.gate.weakened.pulled import pulled
+from agent.gate.weakened.python import read_hooks, read_python
 from agent.gate.weakened.settings import settings_reader
 
 _WIDTH = 90
@@ -41,9 +42,11 @@ def weakens(path: str, commands: Sequence[str]) -> bool:
 def weakened(changes: Sequence[Sides], commands: Sequence[str], item: Item) -> tuple[Objection, ...]:
     """One objection for each mark, test and assertion that the changes weaken in a file that `item` doesn't name.
 
-    `commands` are all checks of the step. What stands elsewhere after the changes was moved; a value that the item's text holds may be expected.
+    `commands` are all checks of the step; among `changes` may be settings of a test runner that stayed as they were, for what they name. What stands elsewhere after the changes was moved; a value that the item's text holds may be expected.
     """
-    pairs = [(side.path, _tests(side.before, read), _tests(side.after, read)) for side in changes for read in _readers(side.path, commands)]
+    first = pulled(changes, [side.path for side in changes])
+    read = ((side, read) for side in changes for read in ([reader(JAVASCRIPT)] if side.path in first else _readers(side.path, commands)))
+    pairs = [(side.path, _tests(side.before, how), _tests(side.after, how)) for side, how in read]
     known = [(path, before, after) for path, before, after in pairs if before is not None and after is not None]
     elsewhere = _Elsewhere([(before, after) for _, before, after in known])
     told = f"{item.title}\n{item.text}"
@@ -87,7 +90,8 @@ def _readers(path: str, commands: Sequence[str]) -> list[Read]:
     in_tests = not _TEST_FOLDERS.isdisjoint(part.lower() for part in pure.parts[:-1]) or bool(_TEST_NAME.search(pure.name))
     found = [read for pattern, only_tests, read in _KINDS if pattern.search(path) and (in_tests or not only_tests)]
     settings = settings_reader(path, commands)
-    return [*found, *([settings] if settings else [])]
+    hooks = read_hooks if path.endswith(".py") and not in_tests else None
+    return [*found, *(read for read in (settings, hooks) if read)]
 
 
 def _tests(text: str | None, read: Read) -> Tests | None:

@@ -10,12 +10,18 @@ from collections.abc import Collection, Iterator
 from agent.gate.weakened.protocol import Mark, Tests
 from agent.gate.weakened.reach import last_name, unheard
 
+_HOOK = (
+    r"pytest_(?:collect\w*|itemcollected|ignore_collect|pycollect_\w+|make_collect_report|runtest\w*|sessionfinish|report_teststatus|pyfunc_call"
+    r"|cmdline_\w+|load_initial_conftests|deselected|unconfigure|fixture_setup)"
+)
+_HOOKS = re.compile(_HOOK)
 _SKIPS = re.compile(
     r"(?:(?:\w+\.)*(?:pytest|unittest|case|mark)\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|importorskip|exit)"
-    r"|(?:self|cls)\.skipTest|os\._exit|sys\.exit|SystemExit|quit"
-    r"|collect_ignore|collect_ignore_glob|load_tests|__test__"
-    r"|pytest_(?:collection_modifyitems|itemcollected|ignore_collect|runtest_\w+|sessionfinish|report_teststatus|pyfunc_call)"
+    r"|(?:self|cls)\.skipTest|(?:\w+\.)?_exit|os\.exec\w+|sys\.exit|SystemExit|quit"
+    rf"|collect_ignore|collect_ignore_glob|load_tests|__test__|{_HOOK}"
 )
+_RUNNERS = re.compile(r"(?:_?pytest|unittest|pluggy|nose2?)(?!\.mock)(?:\..*)?")
+_OUTCOMES = frozenset({"testsfailed", "exitstatus", "wasxfail", "testscollected"})
 _OF_UNITTEST = re.compile(
     r"fail|assert(?:Equals?|NotEqual|True|False|Is|IsNot|IsNone|IsNotNone|In|NotIn|Raises|AlmostEqual|Greater|Less|Regex|CountEqual|\w+Equal)"
 )
@@ -32,6 +38,14 @@ def read_python(text: str) -> Tests | None:
         return None
 
 
+def read_hooks(text: str) -> Tests | None:
+    """As `read_python`, of code that is no test's: nothing but the hooks by which a plugin changes what tests say, wherever it is loaded from."""
+    if "pytest_" not in text:
+        return Tests()
+    found = read_python(text)
+    return found and Tests(marks=tuple(mark for mark in found.marks if _HOOKS.search(mark.text)))
+
+
 def _read(tree: ast.Module, text: str) -> Tests:
     asserted: dict[str, list[str]] = {}
     for name, node in _with_owner(tree, "", unheard(tree)):
@@ -45,6 +59,8 @@ def _read(tree: ast.Module, text: str) -> Tests:
         {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and _SKIPS.fullmatch(_name(node))}
         | _bare(tree)
         | _replaced(tree)
+        | _brought_in(tree)
+        | _of_runners(tree)
     )
     return Tests({name: tuple(told) for name, told in asserted.items()}, tuple(Mark(at, lines[at - 1].strip()) for at in marked))
 
@@ -102,11 +118,50 @@ def _replaced(tree: ast.Module) -> set[int]:
     return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and _OF_UNITTEST.fullmatch(last_name(one))}
 
 
+def _brought_in(tree: ast.Module) -> set[int]:
+    """The lines that import a hook, or hold its name as a text."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    named = {node.lineno for node in imports for one in node.names if _HOOKS.fullmatch(one.asname or one.name)}
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return named | {node.lineno for node in texts if isinstance(node.value, str) and _HOOKS.fullmatch(node.value)}
+
+
+def _of_runners(tree: ast.Module) -> set[int]:
+    """The lines that set something of a test runner's own modules, or what a whole run comes to."""
+    nodes = list(ast.walk(tree))
+    own = {
+        (one.asname or one.name).split(".")[0] for node in nodes if isinstance(node, ast.Import) for one in node.names if _RUNNERS.fullmatch(one.name)
+    }
+    own |= {
+        one.asname or one.name for node in nodes if isinstance(node, ast.ImportFrom) and _RUNNERS.fullmatch(node.module or "") for one in node.names
+    } - {"mock"}
+    targets = (target for node in nodes if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) for target in _targets(node))
+    found = {one.lineno for one in targets if isinstance(one, ast.Attribute) and (one.attr in _OUTCOMES or _root(one) in own)}
+    calls = (node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == "setattr" and node.args)
+    return found | {node.lineno for node in calls if _root(node.args[0]) in own}
+
+
+def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _name(node: ast.expr | ast.stmt) -> str:
     """The dotted name that a node uses, defines or sets; "" for what has none that could skip."""
     match node:
         case ast.Attribute():
             return ast.unparse(node)
-        case ast.Call(ast.Name(name)) | ast.Raise(ast.Name(name)) | ast.FunctionDef(name) | ast.Assign([ast.Name(name)]):
+        case (
+            ast.Call(ast.Name(name))
+            | ast.Raise(ast.Name(name))
+            | ast.FunctionDef(name)
+            | ast.Assign([ast.Name(name)])
+            | ast.AnnAssign(ast.Name(name))
+        ):
             return name
     return ""

@@ -1,4 +1,4 @@
-"""What selects tests, or swallows their outcome: test runners' settings, and the scripts that the checks run."""
+"""What selects tests, or swallows their outcome: test runners' settings, and the scripts and recipes that the checks run."""
 
 from __future__ import annotations
 
@@ -6,26 +6,52 @@ import re
 from collections.abc import Sequence
 
 from agent.gate.weakened.protocol import Mark, Read, Tests
+from agent.gate.weakened.recipes import recipe_reader
 
 _SELECTS = re.compile(
     r"--deselect|--ignore(?:-glob)?\b|(?<![\w-])-k[ =]|(?<![\w-])-m[ =]['\"]?\\?['\"]?not\b|--lf\b|--last-failed"
     r"|\b(?:collect_ignore(?:_glob)?|norecursedirs|testpaths|python_(?:files|classes|functions))\b"
     r"|\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testNamePattern|testPathPattern|passWithNoTests|allowOnly)\b"
     r"|--(?:passWithNoTests|testPathIgnorePatterns|testNamePattern|grep|fgrep|exclude)\b"
-    r"|\bskipTests?\b|testFailureIgnore|ignoreFailures|\bxfail_strict *= *(?:false|0)"
+    r"|\bskipTests?\b|testFailureIgnore|ignoreFailures|\bxfail_strict *= *(?:false|0)|maven\.test\.skip|<skip>\s*true|excludedGroups|excludeTestsMatching"
+    r"|(?:addopts|pytest|PYTEST_ADDOPTS)\b.*(?<![\w-])-p[ ='\",]+(?!no:)\w|--(?:collect-only|co|noconftest|confcutdir|override-ini|reruns)\b|--suppress-[\w-]*exit-code"
+    r"|\bPYTEST_PLUGINS\b|\bpytest11\b|\bPYTHONOPTIMIZE\b|\bpython[\d.]* +(?:-\w+ +)*-\w*O|--test-(?:name-pattern|skip-pattern|only)\b"
+    r"|\b(?:testRunner|testResultsProcessor|dangerouslyIgnoreUnhandledErrors)\b"
 )
-_EXCLUDES = re.compile(r"\b(?:exclude|ignore|include|spec)\b['\"]?\s*[:=]")
+_EXCLUDES = re.compile(r"\b(?:exclude|ignore|include|spec|f?grep|invert|runner|retry|retries|roots)\b['\"]?\s*[:=]")
+# What starts tests in another shell, by another program, or under a module of the tree.
+_STARTERS = re.compile(
+    r"script-?shell|node-?options|ignore-?scripts|yarn-?path|preload|^\s*['\"]?(?:runner|rustc|rustdoc|rustc-wrapper|rustc-workspace-wrapper|rustflags)\b|^\s*-plugin",
+    re.IGNORECASE,
+)
+_CARGO = re.compile(r"\b(?:test|doctest|harness|autotests|debug-assertions|overflow-checks)\s*=\s*false")
+_JVM = re.compile(
+    r"-Dmaven\.|-DskipTests|-Dtest=|-D\w*[gG]roups|(?:^|\s)(?:-fn|--fail-never)\b|-javaagent|deactivate|autodetection|\bexclude", re.IGNORECASE
+)
 _SWALLOWS = re.compile(
     r"\|\| *(?:true|:|exit 0|/bin/true)\b|\|\| *:|\bexit 0\b|\bset \+e\b|^\s*(?:true|:)\s*$|; *true *['\"]?,?$|^\t-[^-]|continue-on-error: *true|--exit-zero"
 )
 _RUNNER = re.compile(
     r"(?:^|/)(?:pytest\.ini|\.pytest\.ini|conftest\.py|noxfile\.py|(?:jest|vitest|vite|playwright|karma)\.config\.\w+|\.mocharc\.\w+|nextest\.toml)$"
 )
-_SHARED = re.compile(r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|pom\.xml|build\.gradle(?:\.kts)?|Cargo\.toml)$")
+_SHARED = re.compile(r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|pom\.xml|build\.gradle(?:\.kts)?)$")
+_STARTS = re.compile(r"(?:^|/)(?:\.npmrc|\.yarnrc(?:\.yml)?|bunfig\.toml|pnpm-workspace\.yaml|\.cargo/config(?:\.toml)?)$")
+_STARTS_JVM = re.compile(r"(?:^|/)(?:\.mvn/(?:maven|jvm)\.config|gradle\.properties|junit-platform\.properties|testng\.xml)$")
 _SHADOWS = re.compile(
     r"(?:(?:src|lib|python|tests?)/)?(?:pytest|_pytest|pluggy|unittest|sitecustomize|usercustomize|nose2?|coverage)(?:\.py|/__(?:init|main)__\.py)|(?:.*/)?[^/]+\.pth"
 )
 _BUILD = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$")
+
+
+_KINDS: tuple[tuple[re.Pattern[str], tuple[re.Pattern[str], ...]], ...] = (
+    # By the file's path, what a line of it may not newly be.
+    (_STARTS, (_STARTERS,)),
+    (_STARTS_JVM, (_JVM,)),
+    (re.compile(r"(?:^|/)Cargo\.toml$"), (_CARGO, _SELECTS, _SWALLOWS)),
+    (_RUNNER, (_SELECTS, _EXCLUDES, _SWALLOWS)),
+    (_SHARED, (_SELECTS, _SWALLOWS)),
+    (_BUILD, (_SELECTS, _SWALLOWS)),
+)
 
 
 def settings_reader(path: str, commands: Sequence[str]) -> Read | None:
@@ -36,13 +62,16 @@ def settings_reader(path: str, commands: Sequence[str]) -> Read | None:
     if _SHADOWS.fullmatch(path):
         return lambda text: Tests(marks=(Mark(1, text.strip().partition("\n")[0] or path),))
     script = not path.endswith(".py") and any(re.search(rf"(?<![\w-]){re.escape(path)}(?![\w-])", command) for command in commands)
-    if _RUNNER.search(path):
-        return _reading(_SELECTS, _EXCLUDES, _SWALLOWS)
-    if _SHARED.search(path):
-        return _reading(_SELECTS, _SWALLOWS)
-    if script or _BUILD.search(path):
-        return _reading(_SELECTS, _SWALLOWS, keeps=script)
-    return None
+    if recipe := recipe_reader(path, commands):
+        marks = _reading(_SELECTS, _SWALLOWS)
+        return lambda text: _both(marks(text), recipe(text))
+    if patterns := next((patterns for names, patterns in _KINDS if names.search(path)), ()):
+        return _reading(*patterns)
+    return _reading(_SELECTS, _SWALLOWS, keeps=True) if script else None
+
+
+def _both(one: Tests | None, other: Tests | None) -> Tests | None:
+    return one and other and Tests({**one.asserted, **other.asserted}, (*one.marks, *other.marks))
 
 
 def _reading(*patterns: re.Pattern[str], keeps: bool = False) -> Read:
