@@ -13,9 +13,11 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.durable import TEMPORARY
 
@@ -34,8 +36,7 @@ class NotRegularError(OSError):
     """What is there is a device, a socket, a FIFO or a link, not a file."""
 
 
-@dataclass(frozen=True)
-class Beneath:
+class Beneath(Struct, frozen=True):
     """What lies beneath `top`, whose own place nobody else may change; all paths are relative to `under` in it ("" or "apps/web/").
 
     Every method raises OSError where a path leads through a link or through what is no folder, or isn't there.

@@ -7,9 +7,10 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.boot import boot_id
 from agent.domain.events import Event, Listener, Looked

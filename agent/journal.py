@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from msgspec import convert, field, to_builtins
+from msgspec.structs import replace
+
 from agent.domain.progress import UNBEGUN, Progress
-from agent.domain.shape import parsed, shaped
+from agent.domain.shape import Count, Stored, parsed
 from agent.domain.usage import Usage
 from agent.durable import read_own, sync_folder, write_whole
 from agent.errors import AgentctlError
 
 
-@dataclass(frozen=True)
-class Landing:
+class Landing(Stored, frozen=True):
     """A commit on top of `ground` that is about to be made.
 
     It is of `tree` (None: of the ground's own, once the step's work is put back), with agentctl's own `files` (path inside `.agent/`, text).
@@ -27,8 +28,7 @@ class Landing:
     message: str
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Stored, frozen=True):
     """A step under way. Paths are relative to the repository's top.
 
     `branch` is where the step began; `untracked` (ignored ones too, folders ending in `/`) are not the step's, nor are
@@ -42,7 +42,7 @@ class Entry:
     item: str
     base: str
     untracked: tuple[str, ...] = ()
-    originals: Mapping[str, tuple[str, int] | None] = field(default_factory=dict)
+    originals: Mapping[str, tuple[str, Count] | None] = field(default_factory=dict)
     made: tuple[str, ...] = ()
     landing: Landing | None = None
     branch: str | None = None
@@ -52,7 +52,7 @@ class Entry:
     staged: tuple[str, ...] = ()
     progress: Progress = UNBEGUN
     carried: Mapping[str, Usage] = field(default_factory=dict)
-    carried_calls: int = 0
+    carried_calls: Count = 0
 
 
 class Journal:
@@ -64,7 +64,7 @@ class Journal:
     def read(self) -> Entry | None:
         """The step that was under way, or None. Raises AgentctlError where the file is broken."""
         try:
-            return shaped(Entry, parsed(read_own(self._path)))
+            return convert(parsed(read_own(self._path)), Entry)
         except FileNotFoundError:
             return None
         except ValueError:
@@ -79,7 +79,7 @@ class Journal:
 
     def write(self, entry: Entry) -> None:
         """Note `entry` as what is under way; on disk when this returns."""
-        write_whole(self._path, json.dumps(asdict(entry)).encode())
+        write_whole(self._path, json.dumps(to_builtins(entry)).encode())
 
     def clear(self) -> None:
         """Nothing is under way any more."""

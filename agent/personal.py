@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.domain.frontmatter import read_mapping
 
 _KNOWN = ("model", "api_base", "key_env")
 
 
-@dataclass(frozen=True)
-class Personal:
+class Personal(Struct, frozen=True):
     """Which model where the repository names none, and where models are reached; empty means litellm's own default."""
 
     model: str = ""

@@ -8,9 +8,11 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.domain.message import step_message
 from agent.domain.names import NoteName, Outcome, StepId, slug

@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path, PurePosixPath
 
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
+
 from agent.domain.events import CheckEnded, Event, Listener
-from agent.domain.shape import parsed, shaped
+from agent.domain.shape import parsed
 from agent.durable import read_own, write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
@@ -68,9 +70,8 @@ def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:
     known.pop(key, None)
     known[key] = dict(asked)
     recent = list(known.items())[-_REMEMBERED:]
-    stored = {tree: {command: asdict(one) for command, one in said.items()} for tree, said in recent}
     with contextlib.suppress(OSError):
-        write_whole(_cache(repo), json.dumps(stored).encode())
+        write_whole(_cache(repo), json.dumps(to_builtins(dict(recent))).encode())
 
 
 def forget(repo: Repo) -> None:
@@ -82,7 +83,7 @@ def forget(repo: Repo) -> None:
 def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
     """What is kept; nothing where it is damaged or of another shape."""
     try:
-        return shaped(dict[str, dict[str, Baseline]], parsed(read_own(_cache(repo))))
+        return convert(parsed(read_own(_cache(repo))), dict[str, dict[str, Baseline]])
     except (OSError, ValueError):
         return {}
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.actions.detect_files import Candidate, broken_manifests, nearest, read_manifest, read_text, table, upwards
 from agent.actions.detect_python import python_check
@@ -26,8 +27,7 @@ _NODE_LOCKS = (
 _NODE_TEST = {"npm": "npm test", "pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """A command that probably checks the repository, and what speaks for it in half a sentence."""
 
     command: str
@@ -62,8 +62,7 @@ def _with_make(candidates: list[Candidate], recipe: str, documents: str) -> list
     return [Candidate(make.command, f"{make.why}, which runs what `{names}` would" if names else make.why, make.tool), *others]
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     needs: list[str]
     recipe: list[str]
 

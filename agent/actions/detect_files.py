@@ -6,17 +6,17 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 _LARGEST = 512 * 1024  # bytes; no manifest that a person wrote is larger
 _MOST_TEST_FILES = 200
 _PARSERS: Mapping[str, Callable[[str], object]] = {"pyproject.toml": tomllib.loads, "package.json": json.loads, "Cargo.toml": tomllib.loads}
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A command that may check the repository. `tool` is a pattern that finds it in prose and in a Makefile's recipe."""
 
     command: str

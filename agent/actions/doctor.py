@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.actions.findings.confinement import CONFINEMENT
 from agent.actions.findings.files import FILES
@@ -43,8 +44,7 @@ def _safely(finder: Finder, look: Look) -> Iterator[Finding]:
         yield Finding("error", f"{error.filename or 'a file'} can't be read: {error.strerror}", "look at its owner and mode: ls -l")
 
 
-@dataclass(frozen=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """What became of a finding with a fix: `told` in one sentence, `ok` False where it couldn't be mended."""
 
     finding: Finding

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.people import WORDS, Landed, item_files, save, taken_ids
@@ -25,8 +27,7 @@ from agent.store import memory_path
 _AGAIN = "agentctl todo edit"
 
 
-@dataclass(frozen=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """What was changed: files that landed, the notes that say so, and the items that were added."""
 
     landed: Landed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.actions.detect import Found, broken_manifests, detect_checks
 from agent.actions.people import Landed, save
@@ -29,8 +30,7 @@ _MANIFESTS = (
 _NO_GOAL = "What should be true when all is done? Replace this line: every session reads it.\n"
 
 
-@dataclass(frozen=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """What `init` did: where, the checks found and the manifests that can't be read (none where checks were given), and what landed (None: all was there)."""
 
     root: Path

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.boot import boot_id
 from agent.domain.pulse import Pulse, overdue
@@ -24,8 +25,7 @@ class Alive(StrEnum):
     DEAD = "dead"
 
 
-@dataclass(frozen=True)
-class Life:
+class Life(Struct, frozen=True):
     """A process that left a heartbeat. `why` and `mend` are empty unless it is stuck or dead."""
 
     alive: Alive

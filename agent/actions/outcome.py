@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.domain.fingerprint import keep_all_apart
 from agent.domain.lesson import Lesson, render_lesson
@@ -30,8 +32,7 @@ _ALLOWED = 500  # characters of what the item let through
 _NOT_IN_THE_TREE = "This session's work did not land and was put back: nothing of it is in the tree. What it had written for its successor:"
 
 
-@dataclass(frozen=True)
-class Means:
+class Means(Struct, frozen=True):
     """What a step worked with: its model, its sandbox where that is weaker than it should be, and what sessions that it went on from had used."""
 
     model: str
@@ -39,8 +40,7 @@ class Means:
     earlier: Mapping[StepId, Usage] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """A note with its name, the files of its commit (path inside `.agent/`, text) and the commit's message."""
 
     name: NoteName

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from agent.actions.life import Life, life
 from agent.actions.paused import all_paused
@@ -23,8 +24,7 @@ from agent.lock import holder
 from agent.store import read_notes
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """An item as the list shows it. `why` says what it waits for, or why it is blocked."""
 
     item: Item
@@ -58,8 +58,7 @@ def _gist(note: Note) -> str:
     return lines[0] if lines else ""
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(Struct, frozen=True):
     """What `status` says.
 
     `running` is the process that holds the lock of this work tree, `paused` the steps that were broken off and can be gone on from, `undone` the
@@ -127,8 +126,7 @@ def log_lines(scene: Scene, item: str | None = None) -> list[Line]:
     return [Line(record, sums.get(record.name.step, ())) for record in reversed(chosen)]
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """What was spent, in all and by day (UTC), item and model."""
 
     total: Usage

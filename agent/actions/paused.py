@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.domain.progress import Unfinished, parse_unfinished
 from agent.repository import snapshot
 from agent.repository.repo import Repo
 
 
-@dataclass(frozen=True)
-class Paused:
+class Paused(Struct, frozen=True):
     """A step that can be gone on from: `commit`, which `ref` keeps, holds its work on top of `base`."""
 
     ref: str

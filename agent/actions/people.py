@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from agent.actions.outcome import Writing, safe, write_up
 from agent.actions.preflight import refuse_no_commit
@@ -22,8 +23,7 @@ from agent.repository.repo import Repo
 from agent.store import memory_path, write_memory
 
 
-@dataclass(frozen=True)
-class Landed:
+class Landed(Struct, frozen=True):
     """Files that a command added to `.agent/`; `commit` is None where they were only written (`--no-commit`)."""
 
     paths: tuple[str, ...]

@@ -6,8 +6,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.actions.bounds import UNBOUND, Bounds
 from agent.actions.claim import claim_step
@@ -77,8 +79,7 @@ def _matching(repo: Repo, glob: str) -> list[str]:
     return sorted({line.partition("\t")[2].removeprefix(repo.prefix) for line in lines})
 
 
-@dataclass(frozen=True)
-class PlanResult:
+class PlanResult(Struct, frozen=True):
     """What a planning session left. `known` are titles that the list had already; `ending` says whether it was finished."""
 
     name: NoteName

@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.actions.commits import ground_for
 from agent.actions.resume import close_landed, finished, pause

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.actions.paused import Paused, paused_at, set_aside
 from agent.actions.putback import held, take_away
@@ -22,8 +24,7 @@ from agent.repository.writing import write_out
 FindWork = Callable[[Repo, str, Listener], "Takeup | None"]
 
 
-@dataclass(frozen=True)
-class Takeup:
+class Takeup(Struct, frozen=True):
     """The work of `paused` as it is to be in the tree: `tree`, and what differs in it from HEAD, each with git's status letter."""
 
     paused: Paused

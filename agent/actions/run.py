@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from agent.actions.bounds import Bounds
 from agent.actions.scene import open_scene
@@ -23,8 +24,7 @@ from agent.repository.programs import Untrusted
 from agent.repository.repo import Repo
 
 
-@dataclass(frozen=True)
-class RunBounds:
+class RunBounds(Struct, frozen=True):
     """What a run may use: steps, USD, and until when; and what its steps' limits are, given the config's."""
 
     steps: float = math.inf
@@ -33,8 +33,7 @@ class RunBounds:
     limits: Callable[[Limits], Limits] = lambda configured: configured
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(Struct, frozen=True):
     """The steps of a run, why it ended, and what it spent, a step that was broken off included; `hint` says what to type next.
 
     `until` is when it could go on by itself (UTC): a day's cap was met.

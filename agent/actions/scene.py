@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.brief import Brief, Sources, compose
 from agent.domain.config import Limits
@@ -19,8 +21,7 @@ from agent.store import last_letter, load, notes_of, read_notes
 from agent.templates import template
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What one commit holds, and what the log says up to it. `ordered` are the items as they are to be taken."""
 
     repo: Repo

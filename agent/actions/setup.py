@@ -6,14 +6,16 @@ import hashlib
 import json
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import convert
+from msgspec.structs import replace
 
 from agent.actions.before import forget, told_as
 from agent.actions.workbench import Workbench
 from agent.cache import keep, kept
 from agent.domain.events import Listener, Phase
-from agent.domain.shape import shaped
+from agent.domain.shape import Stored
 from agent.domain.shellwords import shell_words
 from agent.domain.text import first_of, one_line
 from agent.errors import AgentctlError
@@ -32,8 +34,7 @@ _MOST_PATHS = 1000  # of those that commands name
 _TAIL = 800
 
 
-@dataclass(frozen=True)
-class _Ran:
+class _Ran(Stored, frozen=True):
     """Setup ran to its end for `key`, and left what git ignores at `made`, relative to the top."""
 
     key: str
@@ -110,7 +111,7 @@ def _bare(paths: Sequence[str]) -> list[str]:
 
 def _read(repo: Repo) -> _Ran | None:
     try:
-        return shaped(_Ran, kept(_record(repo)))
+        return convert(kept(_record(repo)), _Ran)
     except ValueError:
         return None
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.actions.commits import WORKER
 from agent.approvals import VARIABLE
@@ -23,8 +25,7 @@ from agent.worker.scratch import scratch_folder
 from agent.worker.shell import Shell, clean_environment
 
 
-@dataclass(frozen=True)
-class Shells:
+class Shells(Struct, frozen=True):
     """Where commands are run: the worker's share a home folder and a /tmp for the step, each check begins with empty ones."""
 
     work: Shell

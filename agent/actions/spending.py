@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+
+from msgspec import Struct
 
 from agent.actions.scene import Scene
 from agent.domain.caps import Amount, Cap, caps_of
@@ -61,8 +62,7 @@ def purse_for(scene: Scene, meter: Meter | None = None) -> Purse:
     return Purse(scene.repo.shared, scene.memory.config.limits, partial(elsewhere, scene), meter)
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """The caps as they stand, and each amount of the config's alert with whether it is passed.
 
     `unsettled` are calls of which nobody knows what they cost, under way or broken off; `torn` lines of the ledger can't be read.

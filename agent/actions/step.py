@@ -6,8 +6,10 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.actions.before import code_key, remember
 from agent.actions.bounds import UNBOUND, Bounds
@@ -50,8 +52,7 @@ from agent.worker.tools import STEP_TOOLS, Desk
 from agent.worker.workspace import Workspace
 
 
-@dataclass(frozen=True)
-class StepResult:
+class StepResult(Struct, frozen=True):
     """How a step ended. `commit` brought its note; `attempt` is the ref that keeps work which didn't land."""
 
     name: NoteName

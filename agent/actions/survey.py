@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.worker.sandbox.choice import mechanisms, tried
 from agent.worker.sandbox.protocol import Attempt
 
 
-@dataclass(frozen=True)
-class Surveyed:
+class Surveyed(Struct, frozen=True):
     """One mechanism. `missing` says why it can't be used, "" where it can; then `held` is what it keeps commands from, and `open` what not."""
 
     name: str

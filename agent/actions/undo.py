@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from agent.actions.outcome import safe
 from agent.actions.preflight import recover, refuse_uncommittable
@@ -28,8 +29,7 @@ from agent.repository.revert import without
 _SHORT = 10  # characters of a commit's id
 
 
-@dataclass(frozen=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """What an undo did. `commit` is None where nothing was left to undo.
 
     `steps` were taken back; `already` were undone before; `open_again` are the items that are open because of it, `gone` the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.memory import Record
 from agent.domain.names import NoteName, Outcome, StepId
@@ -16,8 +17,7 @@ from agent.repository.revert import cut_off, parents
 _WORK = (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED)
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(Struct, frozen=True):
     """What words can name: the steps that history knows, by time, and the ids of the items that are there."""
 
     repo: Repo

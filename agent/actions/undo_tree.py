@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import convert
+
 from agent.domain.change import Change
-from agent.domain.shape import parsed, shaped
+from agent.domain.shape import parsed
 from agent.durable import read_own, sync_folder, write_whole
 from agent.errors import AgentctlError
 from agent.repository import snapshot
@@ -65,7 +67,7 @@ def begun(repo: Repo) -> float:
 def _told(repo: Repo) -> tuple[str, str]:
     """The commit that the undo began on, and its tree. Raises AgentctlError where the record can't be read."""
     try:
-        told = shaped(dict[str, str], parsed(read_own(_record(repo))))
+        told = convert(parsed(read_own(_record(repo))), dict[str, str])
         return told["head"], told["tree"]
     except (ValueError, KeyError):
         raise AgentctlError(f"{_record(repo)} can't be read", f"look at git status, then: rm {shlex.quote(str(_record(repo)))}") from None

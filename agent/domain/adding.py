@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.domain.names import slug, slug_with_tail
 from agent.domain.todo import Item, NewItem, tidy_text, tidy_title, title_key

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.memory import Commit, History, Memory, Record
 from agent.domain.message import reason_of
@@ -18,8 +20,7 @@ _SHORT_ID = 10  # git's own abbreviation depends on the clone
 _ROOM_FOR_CUT = 40  # tokens for the line that says what was cut
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """One part of the brief; `cut` says whether something was left out of it."""
 
     name: str
@@ -28,8 +29,7 @@ class Part:
     cut: bool = False
 
 
-@dataclass(frozen=True)
-class Brief:
+class Brief(Struct, frozen=True):
     """The parts in the order in which they are read: stable ones first, so that a provider's prompt cache hits."""
 
     parts: tuple[Part, ...]
@@ -55,8 +55,7 @@ class Brief:
         return sum(part.tokens for part in self.parts)
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """All that a brief is made of. `notes` holds the letter's, the merged ones' and this item's notes; `item` None: a plan.
 
     `resumed` tells of an earlier session at the item that was interrupted; "" where none was.
@@ -71,8 +70,7 @@ class Sources:
     resumed: str = ""
 
 
-@dataclass(frozen=True)
-class _Draft:
+class _Draft(Struct, frozen=True):
     """A part before it is cut: `blocks` from the one to drop first to the one to keep longest; `beyond` older ones were never read."""
 
     name: str

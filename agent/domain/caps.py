@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.config import Limits
 from agent.domain.usage import Usage
 
 
-@dataclass(frozen=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """Money in USD, and tokens in and out."""
 
     usd: float = 0.0
@@ -26,8 +26,7 @@ class Amount:
         return Amount(round(self.usd + other.usd, 9), self.tokens + other.tokens)
 
 
-@dataclass(frozen=True)
-class Cap:
+class Cap(Struct, frozen=True):
     """At most `most`, in USD or tokens: `spent` is gone, and calls whose cost nobody knows yet may take `held` more.
 
     `key` is the setting's name: "day_usd", "total_tokens", …; "max_cost" is a run's own.

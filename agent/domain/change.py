@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Kind = Literal["added", "modified", "deleted"]
 
@@ -14,8 +15,7 @@ AddedLines = Mapping[str, Sequence[tuple[int, str]]]
 GITLINK = "160000"
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """One changed path, relative to the repository's top, with `/`.
 
     The lines are None for a binary file (`git diff --numstat` prints `-`); `bytes` is the new file's size, 0 once it is

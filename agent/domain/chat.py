@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from agent.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A tool call as the model wrote it; `args` is its JSON text, unparsed and possibly wrong."""
 
     id: str
@@ -20,8 +20,7 @@ class ToolCall:
     args: str
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True):
     """One turn; `calls` only on the assistant's, `call_id` only on a tool's answer."""
 
     role: Role
@@ -30,8 +29,7 @@ class Message:
     call_id: str | None = None
 
 
-@dataclass(frozen=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool as the model is told of it; `parameters` is a JSON schema of an object."""
 
     name: str
@@ -39,8 +37,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True):
     """One call of the model; `max_output` in tokens, and so is `most_input`: what the prompt may come to, None where nobody has counted."""
 
     messages: tuple[Message, ...]
@@ -49,8 +46,7 @@ class Request:
     most_input: int | None = None
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What came back; `finish` is the provider's word ("stop", "tool_calls", "length", …)."""
 
     text: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import yaml
 from markdown_it import MarkdownIt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.frontmatter import BadFileError, Head, broken, compose, refuse_conflict, split
 from agent.domain.todo import LONGEST_TITLE, NewItem, tidy_title, title_and_text, title_key
@@ -19,16 +20,14 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 _KEYS = ("title", "text", "check", "checks", "after", "order", "allow")
 
 
-@dataclass(frozen=True)
-class Checklist:
+class Checklist(Struct, frozen=True):
     """The items of a file in its order, and how many entries it says are done already."""
 
     items: tuple[NewItem, ...]
     ticked: int = 0
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     line: int
     item: NewItem
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import Struct, field
 
 from agent.domain.frontmatter import Head, read_mapping
 from agent.domain.price import Price
@@ -14,8 +15,7 @@ from agent.errors import AgentctlError
 PATH = "config.yaml"
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What one step may use, how often an item is tried, and what may be spent in a day (UTC) and in all. Infinite: no cap."""
 
     calls: int = 60
@@ -31,16 +31,14 @@ class Limits:
     total_tokens: float = math.inf
 
 
-@dataclass(frozen=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """When what was spent in all passes one of the amounts in `usd`, `command` is run, once for each."""
 
     usd: tuple[float, ...] = ()
     command: str = ""
 
 
-@dataclass(frozen=True)
-class SandboxSettings:
+class SandboxSettings(Struct, frozen=True):
     """How commands are confined. `kind` is a mechanism's name, `auto` or `none`; `network_for` are commands that may use the network."""
 
     kind: str = "auto"
@@ -71,8 +69,7 @@ def sandbox_kind(settings: SandboxSettings, environment: Mapping[str, str]) -> s
     return named or settings.kind
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(Struct, frozen=True):
     """`.agent/config.yaml`. An empty `model` means: whatever AGENTCTL_MODEL or the person's own config names.
 
     `setup` are commands that fetch what `checks` need, with the network, when what they are made from has changed.
@@ -104,15 +101,15 @@ _ELSEWHERE = ("api_base", "api_key", "key_env", "proxy")
 def parse_config(text: str, path: str = ".agent/config.yaml") -> Config:
     """The settings in `text`. Raises BadFileError for a key that isn't known, since a typo would silently mean the default."""
     head = read_mapping(text, path)
-    _refuse_unknown(head, tuple(one.name for one in fields(Config)))
+    _refuse_unknown(head, Config.__struct_fields__)
     section = head.section("limits")
-    _refuse_unknown(section, tuple(one.name for one in fields(Limits)))
+    _refuse_unknown(section, Limits.__struct_fields__)
     prices = head.section("prices")
     return Config(
         model=head.text("model") or "",
         checks=_commands(head, "checks"),
         setup=_commands(head, "setup"),
-        brief_tokens=_whole(head, "brief_tokens", Config.brief_tokens),
+        brief_tokens=_whole(head, "brief_tokens", Config().brief_tokens),
         limits=_limits(section),
         alert=_alert(head.section("alert")),
         prices={name: _price(prices, name) for name in prices.nodes},
@@ -148,7 +145,7 @@ def _sandbox(head: Head) -> SandboxSettings:
 
 
 def _kind(head: Head, key: str) -> str:
-    kind = head.text(key) or SandboxSettings.kind
+    kind = head.text(key) or SandboxSettings().kind
     if kind not in KINDS:
         raise head.bad(key, f"{kind} is no sandbox", "write one of " + ", ".join(KINDS))
     return kind
@@ -169,13 +166,13 @@ def _transcripts(head: Head) -> dict[str, Any]:
 
 def _limits(section: Head) -> Limits:
     default = Limits()
-    values = {one.name: _positive(section, one.name, getattr(default, one.name)) for one in fields(Limits)}
+    values = {name: _positive(section, name, getattr(default, name)) for name in Limits.__struct_fields__}
     whole = {name: _whole(section, name, getattr(default, name)) for name in ("calls", "attempts", "lines", "file_bytes")}
     return Limits(**{**values, **whole})  # type: ignore[arg-type]  # the whole numbers are
 
 
 def _alert(section: Head) -> Alert:
-    _refuse_unknown(section, tuple(one.name for one in fields(Alert)))
+    _refuse_unknown(section, Alert.__struct_fields__)
     command = section.text("command") or ""
     amounts = []
     for text in section.texts("usd"):

@@ -6,8 +6,9 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from agent.domain.names import tail
 from agent.domain.todo import LONGEST_TITLE, NewItem, tidy_title, title_key

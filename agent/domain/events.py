@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.usage import Usage
 
 
-@dataclass(frozen=True)
-class StepBegan:
+class StepBegan(Struct, frozen=True):
     """A step (or a planning session) has the lock, an item and a model; what follows is about it."""
 
     step: str
@@ -17,24 +17,21 @@ class StepBegan:
     model: str
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(Struct, frozen=True):
     """A new phase of the step began, such as "brief", "work", "gate" or "commit"."""
 
     name: str
     detail: str = ""
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """The model is asked for the `number`th time in this step; whatever happens, that is over within `limit` seconds."""
 
     number: int
     limit: float
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(Struct, frozen=True):
     """The model answered; `spent` is the step's total so far."""
 
     number: int
@@ -42,15 +39,13 @@ class Called:
     spent: Usage
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     """The model said something beside its tool calls."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class ToolBegan:
+class ToolBegan(Struct, frozen=True):
     """A tool call is about to run; `brief` is one line about it, safe to show. It is over within `limit` seconds."""
 
     tool: str
@@ -58,8 +53,7 @@ class ToolBegan:
     limit: float
 
 
-@dataclass(frozen=True)
-class ToolEnded:
+class ToolEnded(Struct, frozen=True):
     """It ran; `result` is one line, safe to show."""
 
     tool: str
@@ -68,16 +62,14 @@ class ToolEnded:
     seconds: float
 
 
-@dataclass(frozen=True)
-class CheckBegan:
+class CheckBegan(Struct, frozen=True):
     """A check is about to run, for at most `limit` seconds."""
 
     command: str
     limit: float
 
 
-@dataclass(frozen=True)
-class CheckEnded:
+class CheckEnded(Struct, frozen=True):
     """One check of the gate ran."""
 
     command: str
@@ -86,16 +78,14 @@ class CheckEnded:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """The model can't be reached now, for the reason `why`; it is asked again after `seconds`."""
 
     seconds: float
     why: str
 
 
-@dataclass(frozen=True)
-class StepEnded:
+class StepEnded(Struct, frozen=True):
     """The step's note is committed, or left in the tree (`commit` is ""). `outcome` is the note's."""
 
     outcome: str
@@ -103,8 +93,7 @@ class StepEnded:
     usage: Usage
 
 
-@dataclass(frozen=True)
-class RunEnded:
+class RunEnded(Struct, frozen=True):
     """A run is over for the reason `why`, with the exit status `exit`; `hint` says what to type next."""
 
     why: str
@@ -112,21 +101,18 @@ class RunEnded:
     exit: int
 
 
-@dataclass(frozen=True)
-class Idle:
+class Idle(Struct, frozen=True):
     """No step can be taken, for the reason `why`; somebody else must change that, as `hint` says."""
 
     why: str
     hint: str
 
 
-@dataclass(frozen=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """It was looked whether somebody did."""
 
 
-@dataclass(frozen=True)
-class Alerted:
+class Alerted(Struct, frozen=True):
     """What was spent in all has passed an amount that the person named; `trouble` is why their command failed, "" where it didn't."""
 
     text: str

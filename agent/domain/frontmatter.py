@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import yaml
+from msgspec import Struct
 
 from agent.domain.shape import LARGEST
 from agent.domain.text import one_line
@@ -30,8 +30,7 @@ class BadFileError(AgentctlError):
         self.line = line
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(Struct, frozen=True):
     """The keys of a YAML mapping with the places where they stand; `path` and `offset` (lines above it) serve messages."""
 
     path: str
@@ -93,8 +92,7 @@ class Head:
         return Head(self.path, self.offset, _entries(node, self.path, self.offset))
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True):
     """A file as its parts; `head_lines` is how many lines come before the body."""
 
     head: Head

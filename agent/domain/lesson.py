@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.domain.fingerprint import stand_apart
 from agent.domain.frontmatter import split
 from agent.domain.todo import tidy_text, tidy_title, title_and_text
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """One lesson; `name` is its file's name without the ending."""
 
     name: str

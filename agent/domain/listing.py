@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.domain.names import Outcome, slug
 from agent.domain.reorder import Slot, reorder
@@ -34,16 +36,14 @@ _HELP = """\
 _FINISHED = "# Done and dropped:"
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """An item of the list and where it stands."""
 
     item: Item
     state: State
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What an edited text asks for, by item id. `gone` are those of `outcomes` whose line was taken out."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -69,8 +69,7 @@ class BadLineError(AgentctlError):
         self.line = line
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A line as it was read; `row` is None for a new item."""
 
     number: int

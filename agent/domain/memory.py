@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from agent.domain.config import Config
 from agent.domain.lesson import Lesson
@@ -15,8 +16,7 @@ from agent.domain.names import NoteName, Outcome, StepId
 from agent.domain.todo import Item, Standing, standings
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(Struct, frozen=True, dict=True):
     """`.agent/` at `commit`. `items` by id, `notes` by time; `guides` are the repository's own instructions, (path, text)."""
 
     commit: str
@@ -42,8 +42,7 @@ class Memory:
         return next((item for item in self.items if item.id == identity), None)
 
 
-@dataclass(frozen=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit as the log tells it; `when` is ISO 8601 in UTC, `files` are relative to the folder of `.agent/`."""
 
     id: str
@@ -70,8 +69,7 @@ class Record(NamedTuple):  # and not a dataclass, as a step's id
 _ATTEMPTS = (Outcome.DONE, Outcome.FAILED, Outcome.BLOCKED)
 
 
-@dataclass(frozen=True)
-class History:
+class History(Struct, frozen=True, dict=True):
     """What the log up to a commit says.
 
     `records`: every step ever, by time, undone ones too. `arrival`: for each item's id its place in the order of arrival.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from textwrap import wrap
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.names import Outcome, StepId
 from agent.domain.note import Note, first_paragraph
@@ -65,8 +67,7 @@ def usd_text(spent: Usage) -> str:
     return "unknown" if spent.usd is None else f"{spent.usd:.4f}"
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a message's trailers say of one step; `usage` is None where they tell no tokens.
 
     One that another went on from has no outcome there: nothing but its usage is told, and `within` which step it came to be part of.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from agent.domain.fingerprint import SHORT, keep_apart
 from agent.domain.frontmatter import Head, dump, split
@@ -18,8 +19,7 @@ _QUOTED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _OURS = re.compile(r"^(?:The step did not land:.*(?:\n- .*)*|This session's work did not land and was put back: .*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Struct, frozen=True):
     """One note. `checked` is one line a check; `sandbox` names what commands ran in where it is less than usual.
 
     `spent` is None where a person wrote it; `earlier` is what of it the sessions that the step went on from had used, by their steps.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Price:
+class Price(Struct, frozen=True):
     """USD for a million tokens. `written` is for input that goes into the provider's cache, None where that costs what other input does.
 
     `most_input` and `most_output` are rates that can apply instead, where they are dearer: of long prompts, of a priority tier, of reasoning.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 
-from agent.domain.shape import parsed, shaped
+from msgspec import convert, field, to_builtins
+from msgspec.structs import replace
+
+from agent.domain.shape import Count, Stored, parsed
 from agent.domain.text import one_line
 from agent.domain.usage import NOTHING, Usage, summed
 
@@ -14,16 +16,14 @@ _DEEDS = 40  # as many as a reader wants, and a brief has room for
 _LONGEST = 300  # characters of one of them
 
 
-@dataclass(frozen=True)
-class Remembered:
+class Remembered(Stored, frozen=True):
     """A lesson that the worker wants kept."""
 
     title: str
     text: str
 
 
-@dataclass(frozen=True)
-class Proposed:
+class Proposed(Stored, frozen=True):
     """A follow-up item that the worker wants added; `check` is a command or empty."""
 
     title: str
@@ -31,11 +31,10 @@ class Proposed:
     check: str = ""
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(Stored, frozen=True):
     """What one session, with those that it went on from, has done: model calls and their usage, what it wants kept, and one line for each deed."""
 
-    calls: int = 0
+    calls: Count = 0
     usage: Usage = NOTHING
     lessons: tuple[Remembered, ...] = ()
     proposals: tuple[Proposed, ...] = ()
@@ -46,8 +45,7 @@ class Progress:
 UNBEGUN = Progress()
 
 
-@dataclass(frozen=True)
-class Unfinished:
+class Unfinished(Stored, frozen=True):
     """A step that was broken off. `made` are the files that commands made, `over` those of the person that a tool wrote over: path and blob.
 
     `carried` is what of the progress' usage the sessions before it had used, by their steps.
@@ -84,13 +82,13 @@ def scrubbed(progress: Progress, clean: Callable[[str], str]) -> Progress:
 
 def render_unfinished(unfinished: Unfinished) -> str:
     """The message of the commit that keeps the step's work: a subject, and all else as JSON."""
-    return f"work in progress: {unfinished.step}\n\n{json.dumps(asdict(unfinished), indent=1)}\n"
+    return f"work in progress: {unfinished.step}\n\n{json.dumps(to_builtins(unfinished), indent=1)}\n"
 
 
 def parse_unfinished(message: str) -> Unfinished | None:
     """The inverse of `render_unfinished`; None for any other message."""
     try:
-        return shaped(Unfinished, parsed(message.partition("\n\n")[2]))
+        return convert(parsed(message.partition("\n\n")[2]), Unfinished)
     except ValueError:
         return None
 

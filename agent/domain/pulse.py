@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
 
 from agent.domain.events import (
     Asking,
@@ -23,7 +25,7 @@ from agent.domain.events import (
     ToolEnded,
     Waiting,
 )
-from agent.domain.shape import MOMENT, parsed, shaped
+from agent.domain.shape import MOMENT, Count, Quantity, Stored, parsed
 
 BETWEEN = 600.0
 """Seconds between two events, where nothing that has a limit of its own runs: git's work on a large repository."""
@@ -37,14 +39,13 @@ _HOOKS = 3600.0  # seconds; a repository's own hooks may run all its tests at a 
 _LONG = {"commit": _HOOKS, "put back": _HOOKS}
 
 
-@dataclass(frozen=True)
-class Pulse:
+class Pulse(Stored, frozen=True):
     """Of process `pid` on the machine's start `boot`. Times are UTC; `doing` began at `since`, and is over by `due` unless it hangs.
 
     `asking` is what the last model call may take; `called` is when the last model call ended, `calls` how many the step has made, `usd` what it has spent (None: unknown); `told` is when this was written.
     """
 
-    pid: int
+    pid: Count
     boot: str
     since: datetime
     due: datetime
@@ -53,10 +54,10 @@ class Pulse:
     item: str = ""
     phase: str = "starting"
     doing: str = ""
-    asking: float = BETWEEN
-    calls: int = 0
+    asking: Quantity = BETWEEN
+    calls: Count = 0
     called: datetime | None = None
-    usd: float | None = 0.0
+    usd: Quantity | None = 0.0
 
 
 def moved(pulse: Pulse, event: Event, now: datetime) -> Pulse:  # noqa: C901 - one case for each event
@@ -101,14 +102,16 @@ def overdue(pulse: Pulse, now: datetime) -> bool:
 
 def render_pulse(pulse: Pulse) -> str:
     """One JSON object."""
-    return json.dumps(asdict(pulse), default=_text, ensure_ascii=False)
+    return json.dumps(to_builtins(pulse, builtin_types=(datetime,)), default=_text, ensure_ascii=False)
 
 
 def parse_pulse(text: str) -> Pulse:
     """What `render_pulse` wrote. Raises ValueError for anything else."""
-    pulse = shaped(Pulse, parsed(text))
+    pulse = convert(parsed(text), Pulse)
     if pulse.pid < 1:
         raise ValueError("no process has that number")
+    if any(when.tzinfo is not UTC for when in (pulse.since, pulse.due, pulse.told, pulse.called or pulse.told)):
+        raise ValueError("a moment that isn't in UTC")
     return pulse
 
 

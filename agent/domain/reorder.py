@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 _STEP = 10
 _DIGITS = 6  # places behind the point that a number between two others may take
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """An item at its wanted place: its order, and its rank among items without one (any values that sort as they arrive)."""
 
     order: float | None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from agent.domain.allow import is_known, listed
 from agent.domain.fingerprint import SHORT, keep_apart
@@ -16,8 +17,7 @@ from agent.errors import AgentctlError
 LONGEST_TITLE = 200  # characters; `tidy_title` cuts what is longer
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True):
     """One entry of the list. `allow` names what its steps may do that the gate else refuses."""
 
     id: str
@@ -34,8 +34,7 @@ class Item:
         return f"todo/{self.id}.md"
 
 
-@dataclass(frozen=True)
-class NewItem:
+class NewItem(Struct, frozen=True):
     """An item as a person or a planner wants it added; `after` holds ids, or titles of items that are added with it."""
 
     title: str
@@ -64,8 +63,7 @@ _STATE_AFTER = {
 }
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """An item's state, the note that decided it, and how many attempts failed since it was last opened."""
 
     state: State = State.OPEN

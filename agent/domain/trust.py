@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.config import Config, SandboxSettings
 from agent.domain.todo import Item
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """One thing that runs: of what `kind`, its `text` as it stands, and `where` it is from, for the eye. `under` is the folder of the list."""
 
     kind: str

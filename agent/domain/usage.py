@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
+
+from agent.domain.shape import Count, Quantity, Stored
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(Stored, frozen=True):
     """Tokens as the provider counts them: `input` includes `cached`; `usd` is None where the price is unknown."""
 
-    usd: float | None = 0.0
-    input: int = 0
-    cached: int = 0
-    output: int = 0
-    seconds: float = 0.0
+    usd: Quantity | None = 0.0
+    input: Count = 0
+    cached: Count = 0
+    output: Count = 0
+    seconds: Quantity = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.domain.events import CheckBegan, CheckEnded, Listener
 from agent.domain.output import fold_output

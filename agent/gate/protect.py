@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.change import GITLINK, Change
 from agent.domain.text import first_of, one_line
@@ -38,8 +39,7 @@ LOCK_FILES = frozenset(
 """What package managers write of exact versions."""
 
 
-@dataclass(frozen=True)
-class SizeLimits:
+class SizeLimits(Struct, frozen=True):
     """How large a step may be: bytes of one file that it writes, and lines added and deleted in all (lock files don't count)."""
 
     file_bytes: int

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from msgspec import Struct
+
+from agent.domain.shape import Stored
 from agent.gate.formats.protocol import UNTOLD, Tally
 
 
-@dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One check command's run. `output` is without keys, folded to a budget and safe to show; `summary` is one line such as "214 passed in 4.1 s"."""
 
     command: str
@@ -21,16 +22,14 @@ class CheckResult:
     tally: Tally = UNTOLD
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(Stored, frozen=True):
     """What a check said of the commit that a step begins from."""
 
     ok: bool
     tally: Tally = UNTOLD
 
 
-@dataclass(frozen=True)
-class Objection:
+class Objection(Struct, frozen=True):
     """What the gate holds against a step that no check command told, in one sentence; `word` of an item's `allow:` lets it through, "" none does."""
 
     text: str
@@ -42,8 +41,7 @@ class Objection:
         return f"{self.text} Only a person may allow it: `allow: [{self.word}]` in the item." if self.word else self.text
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """All that was verified. `findings` are refusals that no check command makes, one sentence each.
 
     `allowed` are those that the item let through, for the reviewer; `spared` the commands that may be red.

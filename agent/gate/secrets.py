@@ -7,7 +7,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.allow import FALSE_ALARM
 from agent.domain.change import AddedLines
@@ -29,8 +30,7 @@ _RANDOM = 3.7  # bits a character; words and identifiers have less, the keys tha
 _DIGITS = 2
 
 
-@dataclass(frozen=True)
-class _Hit:
+class _Hit(Struct, frozen=True):
     """What was found: its kind, and the text by which a person may allow it, "" where nobody may."""
 
     kind: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.domain.allow import AUTOMATION, CHECK_SCRIPTS
 from agent.domain.change import AddedLines, Change
@@ -32,8 +33,7 @@ _ATTRIBUTES = re.compile(r"(?:.*/)?\.gitattributes", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?<![\w-])(?:filter|diff|merge)=")
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """Paths from the top: `scripts` that checks or setup run, those that hooks of git run (`hooked`), and the folder of those hooks, "" outside of the tree."""
 
     scripts: Collection[str] = ()

@@ -7,9 +7,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from agent.domain.shape import LARGEST, parsed
 from agent.domain.usage import Usage, summed
@@ -20,8 +21,7 @@ _HOLD = re.compile(rb'"hold": "([0-9a-f]+)"')
 _WORTH_KEEPING = 65_536  # bytes of the ledger; adding up less takes about 1 ms
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """One model call: when it was sent (ISO 8601, UTC), for which step and item, by which model, and what it used.
 
     `hold` is the name of the hold that stood for it until its cost was known, "" where none did.
@@ -70,8 +70,7 @@ class Sums(NamedTuple):
 _Sums = dict[tuple[str, str, str, str, bool], Spent]  # by step, day, item, model, and whether the price is known
 
 
-@dataclass
-class _Known:
+class _Known(Struct):
     """What the first `bytes` of the file add up to."""
 
     bytes: int = 0

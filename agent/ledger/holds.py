@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from msgspec import convert, to_builtins
+
 from agent.domain.caps import Amount
-from agent.domain.shape import parsed, shaped
+from agent.domain.shape import Count, Quantity, Stored, parsed
 from agent.durable import read_own, write_whole
 from agent.ledger.calls import Ledger
 
 
-@dataclass(frozen=True)
-class Hold:
+class Hold(Stored, frozen=True):
     """What the call that was sent at `at` (ISO 8601, UTC) may cost at most. `start` is the ledger's size, in bytes, when it was sent.
 
     A hold whose process has died stays: nobody knows what became of the request, so it counts as it stands.
@@ -26,9 +26,9 @@ class Hold:
     step: str
     item: str
     model: str
-    usd: float
-    tokens: int
-    start: int
+    usd: Quantity
+    tokens: Count
+    start: Count
 
     @property
     def amount(self) -> Amount:
@@ -45,7 +45,7 @@ class Holds:
     def place(self, at: str, step: str, item: str, model: str, most: Amount, start: int) -> Hold:
         """Set `most` aside; on disk when this returns."""
         hold = Hold(secrets.token_hex(8), at, step, item, model, most.usd, most.tokens, start)
-        write_whole(self._path(hold.name), json.dumps(asdict(hold)).encode())
+        write_whole(self._path(hold.name), json.dumps(to_builtins(hold)).encode())
         return hold
 
     def drop(self, hold: Hold) -> None:
@@ -68,7 +68,7 @@ class Holds:
     def _load(self, name: str) -> Hold | None:
         """A hold as it was written; None where it has just gone, or isn't one."""
         try:
-            hold = shaped(Hold, parsed(read_own(self._path(name))))
+            hold = convert(parsed(read_own(self._path(name))), Hold)
         except (FileNotFoundError, IsADirectoryError, ValueError):
             return None
         return hold if hold.name == name else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import Struct, convert
+
 from agent.domain.caps import Amount, Cap, caps_of
 from agent.domain.config import Limits
-from agent.domain.shape import parsed, shaped
+from agent.domain.shape import Quantity, parsed
 from agent.domain.usage import Usage
 from agent.durable import alone, read_own, write_whole
 from agent.errors import AgentctlError, Exit
@@ -27,8 +28,7 @@ class CapError(AgentctlError):
         self.until = until
 
 
-@dataclass
-class Meter:
+class Meter(Struct):
     """What one run may cost, and what it has used of it, in USD. A call of which nobody knows what it cost counts with its most."""
 
     most: float = math.inf
@@ -135,7 +135,7 @@ class Purse:
 
     def _told_before(self) -> set[float]:
         try:
-            return set(shaped(tuple[float, ...], parsed(read_own(self._told))))
+            return set(convert(parsed(read_own(self._told)), tuple[Quantity, ...]))
         except (OSError, ValueError):
             return set()
 

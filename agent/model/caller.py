@@ -5,10 +5,12 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 from uuid import uuid4
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.chat import Reply, ToolCall
 from agent.domain.redact import redact
@@ -36,8 +38,7 @@ class Caller(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """What came back: `finish` is the server's word for how it ended, "" where it said none, `usage` whatever holds its counts as attributes."""
 
     text: str

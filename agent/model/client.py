@@ -9,9 +9,10 @@ import selectors
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
+
+from msgspec.structs import asdict, replace
 
 from agent.domain.chat import Reply, Request
 from agent.domain.price import Price

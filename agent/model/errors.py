@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError, Exit
@@ -62,8 +63,7 @@ class Origin(StrEnum):
     INSIDE = "inside"  # something of ours or litellm's broke
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What is known of a failure.
 
     `words` is the provider's, one line and redacted; `keys` names the variables that hold the key; `address` is the endpoint that the person set;
@@ -150,8 +150,7 @@ def _short(facts: Facts) -> str:
     return f"{facts.status}, {cut}" if cut else str(facts.status)
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     fits: Callable[[Facts], bool]
     reason: Reason
     kind: Kind

@@ -12,7 +12,8 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.hidden import hide_own_memory
 from agent.model.process import is_alone
@@ -48,8 +49,7 @@ def _let_go() -> None:
     hide_own_memory()
 
 
-@dataclass(frozen=True)
-class _Lent:
+class _Lent(Struct, frozen=True):
     """A fork at work for the client at the other end of `connection`."""
 
     pid: int

@@ -5,23 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol, Self
+
+from msgspec import Struct
 
 from agent.domain.chat import Reply, Request
 from agent.domain.price import Price
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Sizes in tokens: the whole window, and the largest reply."""
 
     window: int
     max_output: int
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(Struct, frozen=True):
     """What a conversation is about: an item's id or "plan", and which attempt at it this is, from 1.
 
     `price` is what the person says that the model costs; None where nobody knows it better than the model's tables.
@@ -32,8 +31,7 @@ class Task:
     price: Price | None = None
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Where a model is reached. Comes from the environment, a flag or the person's own config, never from the repository."""
 
     api_base: str | None = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import yaml
+from msgspec import Struct
 
 from agent.domain.chat import Reply, ToolCall
 from agent.domain.frontmatter import compose
@@ -28,8 +28,7 @@ ANY = "*"
 """The entry for items that have none of their own."""
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A recorded error instead of a reply."""
 
     kind: Kind
@@ -40,8 +39,7 @@ Entry = Reply | Failure
 Attempts = tuple[tuple[Entry, ...], ...]
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """A whole file. `items` by id or "*"; each has its attempts in order, each attempt its entries in order."""
 
     items: Mapping[str, Attempts]

@@ -15,9 +15,10 @@ import struct
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 import agent
 from agent.domain.keys import KEY_ENV, speaks_of_a_key
@@ -46,8 +47,7 @@ _PASSING = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Warmth:
+class Warmth(Struct, frozen=True):
     """Where a warm process listens (an abstract socket, so that nothing is left on a disk), for how many seconds, and what both sides prove to know.
 
     `proof` is a digest of the person's keys: the process that stays has no key, and who has none of them gets nothing from it.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from agent.domain.chat import Message, Reply, Request, ToolCall, ToolSpec
 from agent.domain.usage import Usage
@@ -30,7 +31,8 @@ def reply_from(data: Mapping[str, Any]) -> Reply:
 
 def reply_to(reply: Reply) -> Json:
     """The reply as JSON."""
-    return asdict(reply)
+    data: Json = to_builtins(reply)
+    return data
 
 
 def facts_from(data: Mapping[str, Any]) -> Facts:
@@ -41,7 +43,8 @@ def facts_from(data: Mapping[str, Any]) -> Facts:
 
 def facts_to(facts: Facts) -> Json:
     """The facts as JSON."""
-    return asdict(facts)
+    data: Json = to_builtins(facts)
+    return data
 
 
 def _message(message: Message) -> Json:

@@ -6,9 +6,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import IO, Any
+
+from msgspec import to_builtins
 
 from agent.domain.events import Called, Event, Looked, Phase, StepBegan, StepEnded
 from agent.domain.redact import redact
@@ -46,7 +47,7 @@ class Lines:
                 self._spent = spent
             case _:
                 pass
-        told = {key: value for key, value in asdict(event).items() if key not in _EVERYWHERE}
+        told = {key: value for key, value in to_builtins(event).items() if key not in _EVERYWHERE}
         if isinstance(event, StepEnded):
             told["memory"] = self._memory(event.commit)
         return self._line(_snake(type(event).__name__), told)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
+
+from msgspec import Struct
 
 from agent.domain.memory import Commit, History, Record
 from agent.domain.message import Told
@@ -54,8 +55,7 @@ class _ToldLater(Mapping[StepId, Told]):
         return len(self._oldest)
 
 
-@dataclass(frozen=True)
-class Since:
+class Since(Struct, frozen=True):
     """What came after a letter: `people` what they committed, newest first, `unread` how many older commits aren't in it; `merged` notes unseen by its writer."""
 
     people: tuple[Commit, ...] = ()

@@ -8,8 +8,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from types import FrameType
+
+from msgspec import Struct
 
 from agent.domain.text import first_of
 from agent.errors import AgentctlError
@@ -28,8 +29,7 @@ _PATIENCE = 5.0  # seconds; an editor that looks at the state of the tree should
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(Struct, frozen=True):
     """What came of a commit: `commit` is None where none was made; `said` is what git and the hooks printed.
 
     `strange` are the paths in which the commit differs from the tree that was to be committed: a hook changed them.

@@ -7,16 +7,16 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _PROC = Path("/proc")
 _PATIENCE = 1.0  # seconds; a git that is just ending is quicker
 _SLACK = 1.0  # seconds; file systems keep times coarsely
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a repository's git processes work: the top of the work tree, its git directory, and the one that all work trees share."""
 
     top: Path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.errors import AgentctlError
 from agent.repository.git import GitError, probe
@@ -16,8 +17,7 @@ _NOBODY = {
 }
 
 
-@dataclass(frozen=True)
-class Reverted:
+class Reverted(Struct, frozen=True):
     """The tree that a revert gives, and the paths (relative to the top) in which it conflicts."""
 
     tree: str

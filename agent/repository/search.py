@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from agent.beneath import Beneath
 from agent.repository.git import Git, GitError
@@ -16,8 +17,7 @@ _EACH = 1_000  # lines of one file; nobody is shown more
 _LONGEST = 60.0  # seconds; some expressions try every way to match each line
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A line that a search found."""
 
     path: str

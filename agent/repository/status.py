@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(Struct, frozen=True):
     """What `git status` says of the work tree, as far as it was asked; paths are relative to the top, an untracked or ignored folder ends in `/`.
 
     `moved` are submodules that stand elsewhere; `index` tells the index that was there before git looked from any other.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.durable import write_whole
 from agent.errors import AgentctlError
@@ -15,8 +16,7 @@ from agent.repository.git import Git
 _LOGGED = re.compile(rb"^[0-9a-f]{40,64} ([0-9a-f]{40,64}) ", re.MULTILINE)  # gitrepository-layout(5), logs: "OLD NEW who when<tab>why"
 
 
-@dataclass(frozen=True)
-class Torn:
+class Torn(Struct, frozen=True):
     """The branch at HEAD, whose ref or commit can't be read, and the last commit in its log that is whole with all that it reaches; None: none is."""
 
     ref: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SAME = 3  # times that one call may come to the same
 _PERIODS = range(
@@ -16,8 +17,7 @@ _IDLE = 30  # calls in a row without any change
 _FLEETING = re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds?)\b|\b\d+:\d\d(?::\d\d)?(?:\.\d+)?\b|\b0x[0-9a-f]+\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Struct, frozen=True):
     """One tool call and what came of it; `change` says whether the tree, the lessons or the proposals are other than before."""
 
     call: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent.domain.chat import Message, Reply, ToolCall
 from agent.domain.text import left_out, one_line

@@ -7,7 +7,8 @@ import os
 import re
 import shlex
 from bisect import bisect_left
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.beneath import Beneath, NotRegularError
 from agent.domain.text import plain
@@ -25,8 +26,7 @@ class Refusal(AgentctlError):  # noqa: N818 - an answer to the model, as the oth
     """What a tool will not or can't do, in words that the model can act on. Nothing was changed."""
 
 
-@dataclass(frozen=True)
-class Codec:
+class Codec(Struct, frozen=True):
     """How a file's bytes are text; every byte sequence that it reads it writes back the same."""
 
     name: str
@@ -44,8 +44,7 @@ _MARKED = (
 )
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text file's content: `body` without BOM, line ends as they are in the file."""
 
     body: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _UNKNOWN = 1.3  # how much too low our own count may be while nothing was reported
 _LOWEST, _HIGHEST = 0.5, 3.0  # a report beyond these is no count of what was sent
 
 
-@dataclass(frozen=True)
-class Gauge:
+class Gauge(Struct, frozen=True):
     """`counted` is our count of the last request, `told` the provider's; 0 before the first report.
 
     Requests grow at their end, so only what was added since is estimated: the rest has been counted by who charges it.

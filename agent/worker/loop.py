@@ -6,7 +6,9 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.brief import Brief
 from agent.domain.chat import Message, Reply, Request, ToolCall
@@ -41,8 +43,7 @@ _ROUND = "You are going round in circles: {}. Think again about what stands in t
 _NO_ROOM = "The conversation no longer fits the model's window. Split the item: each part must be readable and testable on its own."
 
 
-@dataclass(frozen=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """What a session may use. `usd` counts only where the model's price is known; `seconds` of the session's clock.
 
     `deadline` is a moment of `time.monotonic`, which goes on while a provider is waited for.

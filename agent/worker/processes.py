@@ -8,15 +8,15 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _PROC = Path("/proc")
 _POLL = 0.05  # seconds
 
 
-@dataclass(frozen=True)
-class _Process:
+class _Process(Struct, frozen=True):
     pid: int
     parent: int
     group: int

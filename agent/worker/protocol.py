@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from agent.domain.progress import Proposed, Remembered
 from agent.domain.usage import NOTHING, Usage
@@ -19,8 +20,7 @@ class Ending(StrEnum):
     LIMIT = "limit"
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """What a worker says it did. `note` is the note, the question, or why it gave up; `limit` which one it met, if it did."""
 
     ending: Ending

@@ -13,8 +13,10 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.domain.config import SandboxSettings
 from agent.domain.text import left_out
@@ -74,8 +76,7 @@ _NO_GIT = "\n[agentctl: commands can't change .git: move and delete files with m
 _LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 
 
-@dataclass(frozen=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """A command that ended. `code` is its exit code (128 + signal where one killed it), None where the time limit did.
 
     `output` is stdout and stderr as they came, of a long one its head (256 KiB) and tail (1 MiB); `seconds` is wall time.
@@ -101,8 +102,7 @@ def shell_argv(command: str, path: str | None) -> list[str]:
     return [shutil.which("bash", path=path) or "/bin/sh", "-c", command]
 
 
-@dataclass(frozen=True)
-class Shell:
+class Shell(Struct, frozen=True):
     """How the commands of a step are run: in `root`, with `env`, inside `sandbox`.
 
     What they leave in the home folder and in /tmp stays there for the next one where `kept` names a folder; else each begins with empty ones.

@@ -8,9 +8,10 @@ import re
 import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from agent.beneath import Beneath
 from agent.domain.text import plain
@@ -47,8 +48,7 @@ class Tree(Protocol):
     def grep(self, pattern: str, path: str = "", glob: str = "", limit: int = 200) -> Sequence[Found]: ...
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a path leads after all links: `path` is relative to the root ("" is the root itself), and is reached without following any."""
 
     path: str

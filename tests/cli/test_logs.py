@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from datetime import datetime
 from types import UnionType
 from typing import Any, get_args
@@ -15,10 +14,11 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from agent.domain import events
 from agent.domain.events import Looked, Said, StepBegan, StepEnded
-from agent.domain.usage import NOTHING
+from agent.domain.usage import NOTHING, Usage
 from agent.errors import AgentctlError
 from agent.render.logs import Lines, write_line
 from tests.project import ADDS, SOURCE, Project, call, finish, reply
@@ -37,8 +37,8 @@ def lines_of(err: str) -> list[dict[str, Any]]:
 
 
 def sample(event: type[Any]) -> Any:
-    usual: dict[str, Any] = {"str": "x", "int": 1, "float": 1.0, "bool": True, "Usage": NOTHING}
-    return event(**{field.name: usual.get(str(field.type), "x") for field in fields(event)})
+    usual: dict[Any, Any] = {int: 1, float: 1.0, bool: True, Usage: NOTHING}
+    return event(**{field.name: usual.get(field.type, "x") for field in fields(event)})
 
 
 def test_every_event_has_a_line_and_its_keys_are_documented() -> None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.domain.listing import BadLineError, Changes, Row, read, render
 from agent.domain.names import Outcome

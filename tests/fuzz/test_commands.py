@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from agent.errors import Exit
 from agent.journal import Entry
@@ -60,7 +61,7 @@ def furnished(project: Project, tmp_path: Path) -> Furnished:
     project.agentctl("step", "second")
     assert project.agentctl("note", "A letter").code == 0
     entry = Entry("2026-11-29-130355-second", "second", project.head(), ("x",), {"calc.py": None}, branch="main")
-    project.write(".git/agentctl/journal.json", json.dumps(asdict(entry)))
+    project.write(".git/agentctl/journal.json", json.dumps(to_builtins(entry)))
     hold = {"name": "0" * 16, "at": "2026-11-29T13:03:55Z", "step": "s", "item": "second", "model": "m", "usd": 0.5, "tokens": 9, "start": 0}
     project.write(f".git/agentctl/holds/{'0' * 16}.json", json.dumps(hold))
     project.write(".git/agentctl/heartbeat", '{"pid": 1}')

@@ -6,7 +6,7 @@ import json
 import math
 import secrets
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from agent.actions.life import life
 from agent.approvals import Approvals
@@ -79,7 +80,7 @@ said = st.fixed_dictionaries(
     optional={
         "role": lines,
         "calls": st.lists(st.fixed_dictionaries({"id": ids, "name": ids, "args": texts}), max_size=2),
-        "usage": usages.map(asdict),
+        "usage": usages.map(to_builtins),
     },
 )
 RECORDING = b"""limits: {window: 90000, max_output: 4000}
@@ -144,7 +145,7 @@ def _approvals(folder: Path) -> object:
 approved = st.fixed_dictionaries({"repository": st.just("x"), "clone": st.just("word"), "approved": st.lists(ids, max_size=3)})
 
 KEPT = (
-    Kept("journal.json", entries.map(asdict), _journal),
+    Kept("journal.json", entries.map(to_builtins), _journal),
     Kept("heartbeat", pulses.map(lambda pulse: json.loads(render_pulse(pulse))), _heartbeat),
     Kept("ledger.jsonl", _jsonl(calls), _purse, is_json=False),
     Kept("holds/0123456789abcdef.json", holds, _purse),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from agent.domain.chat import Message, Request, ToolCall
 from agent.errors import Exit

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.actions.metered import MeteredModel
 from agent.domain.config import Limits
@@ -71,7 +72,7 @@ def test_each_token_is_charged_once_at_its_own_price_and_never_more_than_was_set
 
 
 def _tier(answer: Answer) -> Answer:
-    return replace(answer, body=json.dumps(json.loads(answer.body) | {"service_tier": "priority"}).encode())
+    return dataclasses.replace(answer, body=json.dumps(json.loads(answer.body) | {"service_tier": "priority"}).encode())
 
 
 def test_a_price_of_the_person_s_charges_reads_and_writes_of_the_cache_and_unknown_models(child: Child, server: ChatServer) -> None:

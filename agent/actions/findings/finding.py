@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from agent.domain.config import Config, parse_config
 from agent.domain.frontmatter import BadFileError
@@ -21,8 +22,7 @@ from agent.repository.status import Status
 Level = Literal["error", "warning", "info"]
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that is worth a person's look: a sentence, and what to type.
 
     An error stops a step. `fix` mends it safely (nothing is lost, nothing of the person's is changed) and gives a sentence; it may raise AgentctlError.

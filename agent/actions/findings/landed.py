@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.actions.findings.finding import Finder, Finding, Look
 from agent.actions.scene import Scene
@@ -17,8 +18,7 @@ from agent.repository.revert import cut_off
 _LOOKED_AT, _GLANCE = 50, 3  # steps
 
 
-@dataclass(frozen=True)
-class _Move:
+class _Move(Struct, frozen=True):
     """A path that a commit changed, with its content's id before and after ("" where it wasn't there)."""
 
     path: str

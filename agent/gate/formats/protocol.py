@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
+
+from agent.domain.shape import Count, Stored
 
 _NAMED = 3000  # names that are kept of one check
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(Stored, frozen=True):
     """What a runner says it did, in tests; in `unit`s where it counts something else (go: packages).
 
     `errors` are tests or files that could not be run; todo tests count as skipped.
     """
 
     runner: str
-    passed: int = 0
-    failed: int = 0
-    errors: int = 0
-    skipped: int = 0
-    xfailed: int = 0
-    xpassed: int = 0
-    deselected: int = 0
+    passed: Count = 0
+    failed: Count = 0
+    errors: Count = 0
+    skipped: Count = 0
+    xfailed: Count = 0
+    xpassed: Count = 0
+    deselected: Count = 0
     unit: str = ""
 
     @property
@@ -55,8 +57,7 @@ class Counts:
         )
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(Stored, frozen=True):
     """What a check told of its tests: the counts, None where it told none, and names as far as it told all of them."""
 
     counts: Counts | None = None
@@ -75,8 +76,7 @@ class Tally:
 UNTOLD = Tally()
 
 
-@dataclass(frozen=True)
-class Runner:
+class Runner(Struct, frozen=True):
     """One test runner. Both functions take output without colours and never raise.
 
     `counts` gives one value for each total that the runner printed (a run under tox prints several); `failing` the part

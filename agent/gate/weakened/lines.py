@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.gate.weakened.protocol import Mark, Read, Tests
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(Struct, frozen=True):
     """How a language's tests look in a line. `test` has the test's name as its first group; `begins` is where tests begin in a file of other code.
 
     `turns` is a mark before a test, or on it, by which it passes if it fails: what it asserts is then that it fails, and nothing else.

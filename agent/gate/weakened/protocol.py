@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """A changed file's text before and after the step; None where it wasn't, or isn't, there."""
 
     path: str
@@ -15,16 +15,14 @@ class Sides:
     after: str | None
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A line that keeps tests from running, or from counting: its number (from 1) and its text."""
 
     line: int
     text: str
 
 
-@dataclass(frozen=True)
-class Tests:
+class Tests(Struct, frozen=True):
     """What one text holds. `asserted` are the assertions by the function or test that holds them, each with its blanks tidied."""
 
     asserted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 
 class Attempt(StrEnum):
@@ -24,8 +25,7 @@ class Attempt(StrEnum):
     NAMESPACE = "make namespaces or gain capabilities"
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a command may use at most: processes, bytes of one file, and bytes of memory for each process (0: no limit)."""
 
     processes: int = 0
@@ -33,8 +33,7 @@ class Limits:
     memory_bytes: int = 0
 
 
-@dataclass(frozen=True)
-class Confines:
+class Confines(Struct, frozen=True):
     """What a command may see and change; all paths are absolute and resolved.
 
     `tree` and `write` may be changed, but for `kept` inside them; `read` may be read, but for `hidden`; `links` are links that lead there.
@@ -54,8 +53,7 @@ class Confines:
     limits: Limits = Limits()
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """A program to start in place of a command, in exactly this environment.
 
     It inherits the descriptors `inherits`; whoever starts it closes them then. With `keeper` the program is not the command itself but watches

@@ -10,7 +10,8 @@ import errno
 import platform
 import struct
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16  # socket(2)
 _LOAD, _EQUAL, _ABOVE, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ, |JGT, |JSET, BPF_RET
@@ -20,8 +21,7 @@ _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS | CGROUP | UTS | IPC | USER | PID | 
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
-@dataclass(frozen=True)
-class _Machine:
+class _Machine(Struct, frozen=True):
     """The numbers of system calls on one kind of machine; `beyond` is the first number of another kind's, behind the same name (x32)."""
 
     arch: int

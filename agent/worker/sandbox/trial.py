@@ -9,9 +9,10 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct
 
 from agent.domain.config import SandboxSettings
 from agent.domain.text import one_line
@@ -37,8 +38,7 @@ os._exit(0)
 """
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """What came of the attempts: those that succeeded, or why they couldn't be made at all (`trouble`)."""
 
     open: frozenset[Attempt]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from agent.domain.chat import ToolCall, ToolSpec
 from agent.domain.output import fold_output
@@ -26,8 +27,7 @@ _HALF_OR_NUL = re.compile("[\0\ud800-\udfff]")
 _KINDS: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """What a tool answers: `text` for the model, `shown` one safe line for the screen."""
 
     text: str
@@ -35,8 +35,7 @@ class Result:
     shown: str = ""
 
 
-@dataclass
-class Desk:
+class Desk(Struct):
     """What a session works with (where it may run no commands, without a shell), and what it has collected.
 
     `condense` folds a command's long output into about so many characters; `outputs` are the whole ones, for `read`. `ending` is set by
@@ -65,8 +64,7 @@ class Tool(Protocol):
     def run(self, args: Args, desk: Desk) -> Result: ...
 
 
-@dataclass(frozen=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """A call whose tool is known and whose arguments are in order."""
 
     tool: Tool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agent.beneath import Beneath
 from agent.domain.chat import ToolSpec
@@ -59,8 +60,7 @@ def _first_look(tree: _Folder, place: Place, workspace: Workspace) -> Result:
     return Result("\n".join([f"./ {_files(tree.total)}", *told, "", shown]), shown=_files(tree.total))
 
 
-@dataclass
-class _Folder:
+class _Folder(Struct):
     folders: dict[str, _Folder] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     submodules: list[str] = field(default_factory=list)
