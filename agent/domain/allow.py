@@ -14,7 +14,7 @@ CHECK_SCRIPTS = "check-scripts"
 FALSE_ALARM = "no-secret-"
 """Before the fingerprint of a text that looks like a secret and is none; the gate's refusal tells it."""
 
-_FINGERPRINT = re.compile(rf"{FALSE_ALARM}[0-9a-f]{{8}}")
+_FINGERPRINT = rf"{FALSE_ALARM}[0-9a-f]{{8}}"
 
 MEANINGS: Mapping[str, str] = {
     NO_CHANGE: "the note is what is wanted, no file need change",
@@ -27,20 +27,17 @@ MEANINGS: Mapping[str, str] = {
 }
 """Each word with what it lets through."""
 
-_LOOKS = re.compile(
-    r"\W*(?:review|audit|investigate|analy[sz]e|assess|evaluate|summari[sz]e|survey|inspect|find out|look (?:at|into|over|through|for)|report on)\b",
-    re.IGNORECASE,
-)
+_LOOKS = r"(?i)\W*(?:review|audit|investigate|analy[sz]e|assess|evaluate|summari[sz]e|survey|inspect|find out|look (?:at|into|over|through|for)|report on)\b"
 
 
 def of_title(title: str) -> tuple[str, ...]:
     """What a title asks for by itself: one that begins with a word for looking ("Review …") wants a note, and no change."""
-    return (NO_CHANGE,) if _LOOKS.match(title) else ()
+    return (NO_CHANGE,) if re.match(_LOOKS, title) else ()
 
 
 def is_known(word: str) -> bool:
     """Whether `allow:` may hold `word`."""
-    return (word in MEANINGS and word != f"{FALSE_ALARM}FINGERPRINT") or bool(_FINGERPRINT.fullmatch(word))
+    return (word in MEANINGS and word != f"{FALSE_ALARM}FINGERPRINT") or bool(re.fullmatch(_FINGERPRINT, word))
 
 
 def listed() -> str:

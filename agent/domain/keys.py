@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
 KEY_ENV = "AGENTCTL_KEY_ENV"
@@ -34,59 +34,67 @@ _NO_SECRETS = frozenset(
     """.split()  # noqa: SIM905 - as a list it would fill a page
 )
 
-# Prefixes as their issuers document them; a pattern stands here only where a hit is almost never a false one.
-_KINDS: Mapping[str, str] = {
-    "an AWS access key id": r"(?:AKIA|ASIA)[A-Z2-7]{16}",
-    "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
-    "a GitLab token": r"gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}",
-    "an Anthropic key": r"sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{32,}",
-    "an OpenRouter key": r"sk-or-v1-[0-9a-f]{64}",
-    "an OpenAI key": r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}",
-    "a Groq key": r"gsk_[A-Za-z0-9]{52}",
-    "a Google API key": r"AIza[A-Za-z0-9_-]{35}",
-    "a Google OAuth secret": r"GOCSPX-[A-Za-z0-9_-]{28}",
-    "a Hugging Face token": r"hf_[A-Za-z]{34}",
-    "a Slack token": r"xox[abeoprs]-(?:[0-9]+-)+[A-Za-z0-9]{16,}|xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,}",
-    "a Slack webhook": r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}",
-    "a Stripe live key": r"[sr]k_live_[A-Za-z0-9]{24,}",
-    "a SendGrid key": r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
-    "a Twilio key": r"SK[0-9a-f]{32}",
-    "an npm token": r"npm_[A-Za-z0-9]{36}",
-    "a PyPI token": r"pypi-AgE[A-Za-z0-9_-]{50,}",
-    "a DigitalOcean token": r"do[oprt]_v1_[0-9a-f]{64}",
-    "a Databricks token": r"dapi[0-9a-f]{32}(?:-\d)?",
-    "a Shopify token": r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
-    "a Telegram bot token": r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
-    "a HashiCorp Vault token": r"hv[bs]\.[A-Za-z0-9_-]{24,}",
-    "an Azure storage key": r"AccountKey=[A-Za-z0-9+/]{86}==",
-    "a Discord bot token": r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
-    "a Mailchimp key": r"[0-9a-f]{32}-us[0-9]{1,2}",
-    "a Square token": r"sq0(?:atp|csp)-[A-Za-z0-9_-]{22,60}",
-    "an xAI key": r"xai-[A-Za-z0-9]{70,90}",
-    "a Perplexity key": r"pplx-[A-Za-z0-9]{40,60}",
-    "a Replicate token": r"r8_[A-Za-z0-9]{37}",
-    "a Docker token": r"dckr_pat_[A-Za-z0-9_-]{27,40}",
-    "a Grafana token": r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}",
-    "a Sentry token": r"sntrys_[A-Za-z0-9+/=_-]{60,}",
-    "a Linear key": r"lin_api_[A-Za-z0-9]{40}",
-    "a Figma token": r"figd_[A-Za-z0-9_-]{40,}",
-    "a Postman key": r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}",
-    "a New Relic key": r"NRAK-[A-Z0-9]{27}",
-    "a RubyGems key": r"rubygems_[0-9a-f]{48}",
-    "an Atlassian token": r"ATATT3[A-Za-z0-9_=-]{60,}",
-    "a Terraform Cloud token": r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70}",
-    "a Supabase token": r"sbp_[0-9a-f]{40}",
-    "a JSON Web Token": r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20,}",
-    "an age secret key": r"AGE-SECRET-KEY-1[0-9A-Z]{58}",
+# Prefixes as their issuers document them; a pattern stands here only where a hit is almost never a false one. Before it are pieces of which each
+# such key has one: to look for those is quicker than to compile the pattern, and most texts have none.
+KINDS: Mapping[str, tuple[str, str]] = {
+    "an AWS access key id": ("AKIA ASIA", r"(?:AKIA|ASIA)[A-Z2-7]{16}"),
+    "a GitHub token": ("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
+    "a GitLab token": ("glpat- gldt- glrt- glptt-", r"gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{20,}"),
+    "an Anthropic key": ("sk-ant-", r"sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{32,}"),
+    "an OpenRouter key": ("sk-or-v1-", r"sk-or-v1-[0-9a-f]{64}"),
+    "an OpenAI key": (
+        "sk-proj- sk-svcacct- sk-admin- T3BlbkFJ",
+        r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}",
+    ),
+    "a Groq key": ("gsk_", r"gsk_[A-Za-z0-9]{52}"),
+    "a Google API key": ("AIza", r"AIza[A-Za-z0-9_-]{35}"),
+    "a Google OAuth secret": ("GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    "a Hugging Face token": ("hf_", r"hf_[A-Za-z]{34}"),
+    "a Slack token": ("xox xapp-", r"xox[abeoprs]-(?:[0-9]+-)+[A-Za-z0-9]{16,}|xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,}"),
+    "a Slack webhook": ("hooks.slack.com", r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}"),
+    "a Stripe live key": ("k_live_", r"[sr]k_live_[A-Za-z0-9]{24,}"),
+    "a SendGrid key": ("SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    "a Twilio key": ("SK", r"SK[0-9a-f]{32}"),
+    "an npm token": ("npm_", r"npm_[A-Za-z0-9]{36}"),
+    "a PyPI token": ("pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    "a DigitalOcean token": ("_v1_", r"do[oprt]_v1_[0-9a-f]{64}"),
+    "a Databricks token": ("dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    "a Shopify token": ("shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    "a Telegram bot token": (":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"),
+    "a HashiCorp Vault token": ("hvb. hvs.", r"hv[bs]\.[A-Za-z0-9_-]{24,}"),
+    "an Azure storage key": ("AccountKey=", r"AccountKey=[A-Za-z0-9+/]{86}=="),
+    "a Discord bot token": (".", r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}"),
+    "a Mailchimp key": ("-us", r"[0-9a-f]{32}-us[0-9]{1,2}"),
+    "a Square token": ("sq0", r"sq0(?:atp|csp)-[A-Za-z0-9_-]{22,60}"),
+    "an xAI key": ("xai-", r"xai-[A-Za-z0-9]{70,90}"),
+    "a Perplexity key": ("pplx-", r"pplx-[A-Za-z0-9]{40,60}"),
+    "a Replicate token": ("r8_", r"r8_[A-Za-z0-9]{37}"),
+    "a Docker token": ("dckr_pat_", r"dckr_pat_[A-Za-z0-9_-]{27,40}"),
+    "a Grafana token": ("glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
+    "a Sentry token": ("sntrys_", r"sntrys_[A-Za-z0-9+/=_-]{60,}"),
+    "a Linear key": ("lin_api_", r"lin_api_[A-Za-z0-9]{40}"),
+    "a Figma token": ("figd_", r"figd_[A-Za-z0-9_-]{40,}"),
+    "a Postman key": ("PMAK-", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    "a New Relic key": ("NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    "a RubyGems key": ("rubygems_", r"rubygems_[0-9a-f]{48}"),
+    "an Atlassian token": ("ATATT3", r"ATATT3[A-Za-z0-9_=-]{60,}"),
+    "a Terraform Cloud token": (".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70}"),
+    "a Supabase token": ("sbp_", r"sbp_[0-9a-f]{40}"),
+    "a JSON Web Token": (".eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20,}"),
+    "an age secret key": ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
 }
-WELL_KNOWN = tuple((kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})(?![A-Za-z0-9])")) for kind, pattern in _KINDS.items())
-"""Kinds of keys, each with the pattern that finds one in a text."""
-
 PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----")
 """The header of a private key. It also stands in code that reads keys: a key has `KEY_BYTES` after it."""
 
 KEY_BYTES = re.compile(r"[A-Za-z0-9+/=]{40}")
 """A piece of a private key's bytes."""
+
+
+def well_known(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The kinds of keys that may be in `text`, each with the pattern that finds them."""
+    for kind, (pieces, pattern) in KINDS.items():
+        if any(piece in text for piece in pieces.split()):
+            yield kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})(?![A-Za-z0-9])")
 
 
 def speaks_of_a_key(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, WELL_KNOWN, own_keys
+from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, own_keys, well_known
 
 REDACTED = "[redacted]"
 
@@ -39,7 +39,7 @@ def redact(text: str, env: Mapping[str, str]) -> str:
     if values:
         text = re.sub("|".join(map(re.escape, values)), REDACTED, text)
     text = _BLOCK.sub(lambda match: f"{match['header']}{REDACTED}", text)
-    for _, pattern in WELL_KNOWN:
+    for _, pattern in well_known(text):
         text = pattern.sub(REDACTED, text)
     return _SHAPES.sub(_keep_surroundings, text)
 

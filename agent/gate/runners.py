@@ -11,7 +11,7 @@ from agent.domain.output import fold_output
 from agent.domain.text import one_line
 from agent.gate.formats import compiled, javascript, jvm, python
 from agent.gate.formats.names import told_names
-from agent.gate.formats.protocol import Counts, Tally
+from agent.gate.formats.protocol import UNTOLD, Counts, Tally
 
 _RUNNERS = (*python.RUNNERS, *javascript.RUNNERS, *compiled.RUNNERS, *jvm.RUNNERS)
 _WIDTH = 100
@@ -19,24 +19,24 @@ _LAST_LINES = 40
 _ENDING_LINES = 5
 
 # What runners print that have found nothing and print no total; PHPUnit, RSpec, CTest and .NET among them.
-_NOTHING = re.compile(
-    r"^[ \t]*(?:No tests? (?:files? )?(?:found|ran|executed|were found|is available|to run)\b"
-    r"|no tests ran\b|NO TESTS RAN$|0 examples, 0 failures|collected 0 items$|testing: warning: no tests to run$)",
-    re.MULTILINE,
+_NOTHING = (
+    r"(?m)^[ \t]*(?:No tests? (?:files? )?(?:found|ran|executed|were found|is available|to run)\b"
+    r"|no tests ran\b|NO TESTS RAN$|0 examples, 0 failures|collected 0 items$|testing: warning: no tests to run$)"
 )
 _NO_TESTS_COLLECTED = 5  # pytest's exit code, and unittest's since Python 3.12
 # Lines that only pass on that something below them failed, and progress without words.
-_WRAPPER = re.compile(
+_WRAPPER = (
     r"g?make(?:\[\d+\])?: |npm (?:error|ERR!)|ERROR: InvocationError|error Command failed|info Visit |ERR_PNPM_|.?ELIFECYCLE"
     r"|\[ERROR\] (?:\[Help|->|To see the full|Re-run Maven|For more information|$)|[.sxXEFR]+ +\[ *\d+%\]$"
 )
-_TELLING = re.compile(r"error|fail|fatal|exception|not found|denied|no such", re.IGNORECASE)
+_TELLING = r"(?i)error|fail|fatal|exception|not found|denied|no such"
 
 
 def tally(output: str) -> Tally:
     """The sum of all totals that known runners printed in `output`, and the tests' names where they are told."""
     text = _plain(output)
-    return Tally.of(_counts(text), *told_names(text))
+    counts = _counts(text)
+    return Tally.of(counts, *told_names(text)) if counts else UNTOLD
 
 
 def nothing_ran(output: str, code: int | None) -> bool:
@@ -74,6 +74,8 @@ def _ending(text: str, parts: list[str]) -> str:
 
 
 def _counts(text: str) -> Counts | None:
+    if not re.search(r"\d|[Nn]o test", text):  # no total without one of these, and most checks print neither
+        return None
     found = [total for runner in _RUNNERS for total in runner.counts(text)]
     return reduce(add, found) if found else None
 
@@ -81,7 +83,7 @@ def _counts(text: str) -> Counts | None:
 def _nothing_ran(text: str, total: Counts | None, code: int | None) -> bool:
     if total is not None:
         return total.ran == 0
-    return bool(_NOTHING.search(text)) or (code == _NO_TESTS_COLLECTED and not text)
+    return bool(re.search(_NOTHING, text)) or (code == _NO_TESTS_COLLECTED and not text)
 
 
 def _plain(output: str) -> str:
@@ -108,7 +110,7 @@ def _totals(total: Counts) -> str:
 def _last_telling(text: str, *, red: bool) -> str:
     worded = (line for line in reversed(text.split("\n")) if re.search(r"\w", line))
     lines = list(islice(worded, _LAST_LINES))[::-1]
-    told = [line for line in lines if not _WRAPPER.match(line)]
+    told = [line for line in lines if not re.match(_WRAPPER, line)]
     lines = told or (lines if red else [])
-    telling = [line for line in lines if _TELLING.search(line)] if red else []
+    telling = [line for line in lines if re.search(_TELLING, line)] if red else []
     return (telling or lines or [""])[-1]

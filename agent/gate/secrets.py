@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from agent.domain.allow import FALSE_ALARM
 from agent.domain.change import AddedLines
-from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, WELL_KNOWN, own_keys
+from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, own_keys, well_known
 from agent.domain.text import one_line
 from agent.gate.protocol import Objection
 
@@ -88,7 +88,7 @@ def _own_value(text: str, own: Mapping[str, str]) -> _Hit | None:
 
 
 def _prefixed(text: str) -> _Hit | None:
-    for kind, pattern in WELL_KNOWN:
+    for kind, pattern in well_known(text):
         for match in pattern.finditer(text):
             if not _EXAMPLE.search(match[0]):
                 return _Hit(kind, match[0])

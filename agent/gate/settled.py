@@ -29,8 +29,8 @@ _AUTOMATION = {
     ),
     "steers git": re.compile(r"(?:.*/)?\.(?:gitmodules|lfsconfig|gitconfig)"),
 }
-_ATTRIBUTES = re.compile(r"(?:.*/)?\.gitattributes", re.IGNORECASE)
-_PROGRAM = re.compile(r"(?<![\w-])(?:filter|diff|merge)=")
+_ATTRIBUTES = r"(?i)(?:.*/)?\.gitattributes"
+_PROGRAM = r"(?<![\w-])(?:filter|diff|merge)="
 
 
 class Settled(Struct, frozen=True):
@@ -57,7 +57,7 @@ def _of(change: Change, added: AddedLines, known: Settled) -> Iterator[Objection
         why = "is a hook of git"
     if why:
         yield Objection(f"{told} {why}: a step may not change it.", AUTOMATION)
-    elif _ATTRIBUTES.fullmatch(path) and any(_PROGRAM.search(line) for _, line in added.get(change.path, ())):
+    elif re.fullmatch(_ATTRIBUTES, path) and any(re.search(_PROGRAM, line) for _, line in added.get(change.path, ())):
         yield Objection(f"{told} has git start a program (filter, diff or merge): a step may not add that.", AUTOMATION)
     elif change.kind != "added" and change.path in known.hooked:
         yield Objection(f"{told} is a script that a hook of git runs: a step may not change it.", AUTOMATION)

@@ -14,19 +14,17 @@ from agent.gate.protocol import Objection
 _WIDTH = 60
 _PATH_WIDTH = 120
 _OF_A_FILE = 3  # lines of one file that are named
-_UNSEEN = re.compile(
-    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
+_UNSEEN = "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 _PICTURE = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
 # What these characters are for: flags of regions, pictures of several parts, joined letters of the scripts between Arabic and Mongolian, and one
 # selector that chooses a form of a picture, key cap, symbol, Chinese or Mongolian character. A row of them carries data that nobody sees.
-_MEANT = re.compile(
+_MEANT = (
     f"\U0001f3f4[\U000e0020-\U000e007e]{{1,8}}\U000e007f|(?<=[{_PICTURE}])\u200d(?=[{_PICTURE}])|(?<=[\u0600-\u1fff])[\u200c\u200d]"
     "|(?<=[\u1800-\u18af])[\u180b-\u180d\u180f]|(?<=[#*0-9\xa9\xae\u2000-\u200a\u2010-\u2027\u2030-\u205e\u2070-\u33ff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
     "|(?<=[\u2000-\u200a\u2010-\u2027\u2030-\u205e\u2070-\u2aff\u3400-\u9fff\U00020000-\U0003ffff])(?:[\ufe00-\ufe02]|[\U000e0100-\U000e01ef])"
 )
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_DIRECTION = re.compile("[\u200e\u200f\u061c]")
+_RIGHT_TO_LEFT = "[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+_DIRECTION = "[\u200e\u200f\u061c]"
 
 
 def unseen(changes: Sequence[Change], added: AddedLines) -> tuple[Objection, ...]:
@@ -52,8 +50,10 @@ def _lines(path: str, texts: Sequence[tuple[int, str]]) -> Iterator[str]:
 
 
 def _found(text: str) -> list[str]:
-    meant = _MEANT.sub("", text)
-    return _UNSEEN.findall(_DIRECTION.sub("", meant) if _RIGHT_TO_LEFT.search(meant) else meant)
+    if text.isascii():
+        return []
+    meant = re.sub(_MEANT, "", text)
+    return re.findall(_UNSEEN, re.sub(_DIRECTION, "", meant) if re.search(_RIGHT_TO_LEFT, meant) else meant)
 
 
 def _told(text: str, width: int) -> str:

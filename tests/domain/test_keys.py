@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.domain.keys import KEY_ENV, own_keys, speaks_of_a_key
+from agent.domain.keys import KEY_ENV, KINDS, own_keys, speaks_of_a_key, well_known
 from agent.domain.redact import REDACTED, redact
 from agent.gate.secrets import secrets
 from tests.gate.test_secrets import INNOCENT, KEYS
@@ -32,6 +32,12 @@ def test_whatever_the_gate_calls_an_own_key_never_stands_in_a_redacted_text(valu
     environment = {"MY_TOKEN": value}
     if secrets({"a.py": [(1, value)]}, environment):
         assert value.strip() not in redact(f"{before}{value}{after}", environment)
+
+
+@given(st.sampled_from(sorted(KINDS)).flatmap(lambda kind: st.tuples(st.just(kind), st.from_regex(KINDS[kind][1], fullmatch=True))))
+def test_any_key_has_one_of_the_pieces_by_which_its_kind_is_thought_of(case: tuple[str, str]) -> None:
+    kind, key = case
+    assert any(name == kind and pattern.search(f"'{key}'") for name, pattern in well_known(f"x = '{key}'"))
 
 
 @pytest.mark.parametrize("kind", KEYS)

@@ -6,22 +6,22 @@ import re
 
 from agent.gate.formats.protocol import Counts, Runner
 
-_GO_PACKAGE = re.compile(r"^(?:(ok) +\t\S+\t([^\n]*)|(FAIL)\t\S+(?:\t| \[)[^\n]*|(\?) +\t\S+\t\[no test files\])$", re.MULTILINE)
-_GO_TEST = re.compile(r"^--- (PASS|FAIL|SKIP): ", re.MULTILINE)
-_GO_RUN = re.compile(r"^=== RUN +\S", re.MULTILINE)
-_GO_NOISE = re.compile(r"(?:ok +\t|\? +\t|=== (?:RUN|PAUSE|CONT|NAME)| *--- (?:PASS|SKIP): |PASS$|coverage: )")
-_CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; (\d+) filtered out", re.MULTILINE)
-_NEXTEST = re.compile(r"^ *Summary \[[^\]\n]*\] +\d+(?:/\d+)? tests? run: ([^\n]*)$", re.MULTILINE)
-_CARGO_ERROR = re.compile(r"^error(?:\[E\d+\])?: ", re.MULTILINE)
+_GO_PACKAGE = r"(?m)^(?:(ok) +\t\S+\t([^\n]*)|(FAIL)\t\S+(?:\t| \[)[^\n]*|(\?) +\t\S+\t\[no test files\])$"
+_GO_TEST = r"(?m)^--- (PASS|FAIL|SKIP): "
+_GO_RUN = r"(?m)^=== RUN +\S"
+_GO_NOISE = r"(?:ok +\t|\? +\t|=== (?:RUN|PAUSE|CONT|NAME)| *--- (?:PASS|SKIP): |PASS$|coverage: )"
+_CARGO = r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; (\d+) filtered out"
+_NEXTEST = r"(?m)^ *Summary \[[^\]\n]*\] +\d+(?:/\d+)? tests? run: ([^\n]*)$"
+_CARGO_ERROR = r"(?m)^error(?:\[E\d+\])?: "
 
 
 def _go_counts(text: str) -> list[Counts]:
-    packages = _GO_PACKAGE.findall(text)
+    packages = re.findall(_GO_PACKAGE, text)
     if not packages:
         return []
-    broken = sum(1 for match in _GO_PACKAGE.finditer(text) if match[3] and match[0].endswith("failed]"))
-    if _GO_RUN.search(text):
-        words = _GO_TEST.findall(text)
+    broken = sum(1 for match in re.finditer(_GO_PACKAGE, text) if match[3] and match[0].endswith("failed]"))
+    if re.search(_GO_RUN, text):
+        words = re.findall(_GO_TEST, text)
         return [Counts("go", passed=words.count("PASS"), failed=words.count("FAIL"), errors=broken, skipped=words.count("SKIP"))]
     passed = sum(1 for ok, detail, _, _ in packages if ok and "[no tests to run]" not in detail)
     failed = sum(1 for _, _, fail, _ in packages if fail) - broken
@@ -29,18 +29,18 @@ def _go_counts(text: str) -> list[Counts]:
 
 
 def _go_failing(text: str) -> str:
-    packages = list(_GO_PACKAGE.finditer(text))
+    packages = list(re.finditer(_GO_PACKAGE, text))
     if not any(match[3] for match in packages):
         return ""
-    return "\n".join(line for line in text.split("\n") if not _GO_NOISE.match(line))
+    return "\n".join(line for line in text.split("\n") if not re.match(_GO_NOISE, line))
 
 
 def _cargo_counts(text: str) -> list[Counts]:
-    totals = [[int(count) for count in match] for match in _CARGO.findall(text)]
+    totals = [[int(count) for count in match] for match in re.findall(_CARGO, text)]
     counts = [
         Counts("cargo", passed=passed + measured, failed=failed, skipped=ignored, deselected=out) for passed, failed, ignored, measured, out in totals
     ]
-    return counts + [_nextest_total(total) for total in _NEXTEST.findall(text)]
+    return counts + [_nextest_total(total) for total in re.findall(_NEXTEST, text)]
 
 
 def _nextest_total(total: str) -> Counts:
@@ -60,7 +60,7 @@ def _cargo_failing(text: str) -> str:
         inside = inside and not line.startswith("test result: ")
     if kept or ("Compiling " not in text and "could not compile" not in text):
         return "\n".join(kept)
-    error = _CARGO_ERROR.search(text)
+    error = re.search(_CARGO_ERROR, text)
     return text[error.start() :] if error else ""
 
 

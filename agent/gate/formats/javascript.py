@@ -6,25 +6,25 @@ import re
 
 from agent.gate.formats.protocol import Counts, Runner, number
 
-_JEST = re.compile(r"^Tests: +(\d+ [a-z]+(?:, \d+ [a-z]+)*)$", re.MULTILINE)
-_JEST_FAILED_SUITES = re.compile(r"^Test Suites: +(\d+) failed", re.MULTILINE)
-_VITEST = re.compile(r"^ *Tests  +(?:no tests|(\d+ [a-z ]+(?: \| \d+ [a-z ]+)*) \(\d+\))$", re.MULTILINE)
-_VITEST_FAILED_FILES = re.compile(r"^ *Test Files  +(\d+) failed", re.MULTILINE)
-_VITEST_FAILURES = re.compile(r"^⎯+ Failed (?:Tests|Suites)", re.MULTILINE)
-_MOCHA = re.compile(r"^ +(\d+) passing \([^\n]*\)(?:\n +(\d+) pending)?(?:\n +(\d+) failing)?$", re.MULTILINE)
-_MOCHA_FAILURES = re.compile(r"^ +\d+ failing$", re.MULTILINE)
-_NODE = re.compile(r"^[#ℹ] (tests|pass|fail|cancelled|skipped|todo) (\d+)$", re.MULTILINE)
-_NODE_FAILURES = re.compile(r"^✖ failing tests:$", re.MULTILINE)
+_JEST = r"(?m)^Tests: +(\d+ [a-z]+(?:, \d+ [a-z]+)*)$"
+_JEST_FAILED_SUITES = r"(?m)^Test Suites: +(\d+) failed"
+_VITEST = r"(?m)^ *Tests  +(?:no tests|(\d+ [a-z ]+(?: \| \d+ [a-z ]+)*) \(\d+\))$"
+_VITEST_FAILED_FILES = r"(?m)^ *Test Files  +(\d+) failed"
+_VITEST_FAILURES = r"(?m)^⎯+ Failed (?:Tests|Suites)"
+_MOCHA = r"(?m)^ +(\d+) passing \([^\n]*\)(?:\n +(\d+) pending)?(?:\n +(\d+) failing)?$"
+_MOCHA_FAILURES = r"(?m)^ +\d+ failing$"
+_NODE = r"(?m)^[#ℹ] (tests|pass|fail|cancelled|skipped|todo) (\d+)$"
+_NODE_FAILURES = r"(?m)^✖ failing tests:$"
 
 
 def _jest_counts(text: str) -> list[Counts]:
-    totals = [_total("jest", match[1].split(", ")) for match in _JEST.finditer(text)]
-    return _with_broken_files(totals, sum(int(count) for count in _JEST_FAILED_SUITES.findall(text)))
+    totals = [_total("jest", match[1].split(", ")) for match in re.finditer(_JEST, text)]
+    return _with_broken_files(totals, sum(int(count) for count in re.findall(_JEST_FAILED_SUITES, text)))
 
 
 def _vitest_counts(text: str) -> list[Counts]:
-    totals = [_total("vitest", match[1].split(" | ") if match[1] else []) for match in _VITEST.finditer(text)]
-    return _with_broken_files(totals, sum(int(count) for count in _VITEST_FAILED_FILES.findall(text)))
+    totals = [_total("vitest", match[1].split(" | ") if match[1] else []) for match in re.finditer(_VITEST, text)]
+    return _with_broken_files(totals, sum(int(count) for count in re.findall(_VITEST_FAILED_FILES, text)))
 
 
 def _total(runner: str, parts: list[str]) -> Counts:
@@ -48,12 +48,12 @@ def _with_broken_files(totals: list[Counts], failed_files: int) -> list[Counts]:
 def _mocha_counts(text: str) -> list[Counts]:
     return [
         Counts("mocha", passed=int(passing), skipped=int(pending or 0), failed=int(failing or 0))
-        for passing, pending, failing in _MOCHA.findall(text)
+        for passing, pending, failing in re.findall(_MOCHA, text)
     ]
 
 
 def _node_counts(text: str) -> list[Counts]:
-    found = [(word, int(count)) for word, count in _NODE.findall(text)]
+    found = [(word, int(count)) for word, count in re.findall(_NODE, text)]
     words = {word: sum(count for other, count in found if other == word) for word, _ in found}
     if not {"tests", "pass", "fail"} <= words.keys():
         return []
@@ -62,7 +62,7 @@ def _node_counts(text: str) -> list[Counts]:
 
 def _jest_failing(text: str) -> str:
     first = re.search(r"^ *● ", text, re.MULTILINE)
-    if not first or not _JEST.search(text):
+    if not first or not re.search(_JEST, text):
         return ""
     return "\n".join(line for line in text[first.start() :].split("\n") if not line.startswith("PASS "))
 
@@ -78,7 +78,7 @@ def _tap_failures(text: str) -> str:
     for line in text.split("\n"):
         stripped = line.strip()
         inside = inside or stripped.startswith("not ok ")
-        if inside or _NODE.match(line):
+        if inside or re.match(_NODE, line):
             kept.append(line)
         inside = inside and stripped != "..." and not stripped.startswith("ok ")
     return "\n".join(kept) if any(line.lstrip().startswith("not ok ") for line in kept) else ""
@@ -92,8 +92,8 @@ def _mocha_failing(text: str) -> str:
     return _from(_MOCHA_FAILURES, text)
 
 
-def _from(mark: re.Pattern[str], text: str) -> str:
-    first = mark.search(text)
+def _from(mark: str, text: str) -> str:
+    first = re.search(mark, text)
     return text[first.start() :] if first else ""
 
 

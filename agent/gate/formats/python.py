@@ -6,17 +6,17 @@ import re
 
 from agent.gate.formats.protocol import Counts, Runner, number
 
-_PYTEST_TOTAL = re.compile(r"^(?:=+ )?(\d+ [a-z ]+(?:, \d+ [a-z ]+)*|no tests ran) in \d+\.\d+s\b[^\n]*$", re.MULTILINE)
-_PYTEST_HEADER = re.compile(r"={3,} (.+?) ={3,}")
+_PYTEST_TOTAL = r"(?m)^(?:=+ )?(\d+ [a-z ]+(?:, \d+ [a-z ]+)*|no tests ran) in \d+\.\d+s\b[^\n]*$"
+_PYTEST_HEADER = r"={3,} (.+?) ={3,}"
 _PYTEST_TELLING = frozenset({"FAILURES", "ERRORS", "short test summary info"})
 _PYTEST_WORDS = frozenset({"passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "deselected", "warning", "warnings"})
 
-_UNITTEST_TOTAL = re.compile(r"^Ran (\d+) tests? in [\d.]+s\n+(?:OK|FAILED|NO TESTS RAN)(?: \(([^()\n]*)\))?$", re.MULTILINE)
-_UNITTEST_FAILURE = re.compile(r"^={70}\n(?:FAIL|ERROR|UNEXPECTED SUCCESS): ", re.MULTILINE)
+_UNITTEST_TOTAL = r"(?m)^Ran (\d+) tests? in [\d.]+s\n+(?:OK|FAILED|NO TESTS RAN)(?: \(([^()\n]*)\))?$"
+_UNITTEST_FAILURE = r"(?m)^={70}\n(?:FAIL|ERROR|UNEXPECTED SUCCESS): "
 
 
 def _pytest_counts(text: str) -> list[Counts]:
-    totals = [_words(match[1]) for match in _PYTEST_TOTAL.finditer(text)]
+    totals = [_words(match[1]) for match in re.finditer(_PYTEST_TOTAL, text)]
     return [
         Counts(
             "pytest",
@@ -43,16 +43,16 @@ def _pytest_failing(text: str) -> str:
     kept: list[str] = []
     keep = False
     for line in text.split("\n"):
-        header = _PYTEST_HEADER.fullmatch(line)
+        header = re.fullmatch(_PYTEST_HEADER, line)
         if header:
-            keep = header[1] in _PYTEST_TELLING or (keep and bool(_PYTEST_TOTAL.match(line)))
+            keep = header[1] in _PYTEST_TELLING or (keep and bool(re.match(_PYTEST_TOTAL, line)))
         if keep:
             kept.append(line)
     return "\n".join(kept)
 
 
 def _unittest_counts(text: str) -> list[Counts]:
-    return [_unittest_total(int(match[1]), match[2] or "") for match in _UNITTEST_TOTAL.finditer(text)]
+    return [_unittest_total(int(match[1]), match[2] or "") for match in re.finditer(_UNITTEST_TOTAL, text)]
 
 
 def _unittest_total(ran: int, details: str) -> Counts:
@@ -65,7 +65,7 @@ def _unittest_total(ran: int, details: str) -> Counts:
 
 
 def _unittest_failing(text: str) -> str:
-    first = _UNITTEST_FAILURE.search(text)
+    first = re.search(_UNITTEST_FAILURE, text)
     return text[first.start() :] if first else ""
 
 
