@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,7 +13,7 @@ from agent.actions.bounds import Bounds
 from agent.actions.people import add_items
 from agent.actions.plan import plan_each, plan_from_file, plan_with_model
 from agent.actions.scene import open_scene
-from agent.cli.common import here, now, repository, with_allow, with_no_commit
+from agent.cli.common import collect_garbage, here, now, repository, with_allow, with_no_commit
 from agent.cli.limits import limits_from, with_session_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling, with_logs
@@ -88,7 +87,7 @@ def _by_model(
     *,
     commit: bool,
 ) -> None:
-    gc.enable()
+    collect_garbage()
     hide_own_memory()
     with telling(repo) as listen:
         bounds = Bounds(limits, clock=waiting.now, around=patient(waiting, listen))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +13,7 @@ from agent.actions.run import run as go_on
 from agent.actions.scene import open_scene
 from agent.actions.step import StepResult
 from agent.actions.waiting import Waiter
-from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.common import collect_garbage, now, print_json, repository, with_json
 from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import endpoint_for, model_chooser, patience_for, with_model, with_patience
 from agent.cli.span import Span
@@ -67,7 +66,7 @@ def run(
     Exit status: 0 the list is done or the steps were taken, 3 there was nothing to do, 5 a bound was reached, 6 a person is
     needed, 75 the model couldn't be reached for too long, 1 another error.
     """
-    gc.enable()
+    collect_garbage()
     hide_own_memory()
     repo = repository()
     bounds = RunBounds(steps or math.inf, max_cost or math.inf, _deadline(span, until), limits_from(given))

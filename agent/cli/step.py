@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -13,7 +12,7 @@ from agent.actions.resume import newest_takeup, to_begin_anew, to_go_on_from, to
 from agent.actions.scene import brief_for, choose, open_scene, under
 from agent.actions.setup import setup_due
 from agent.actions.step import take_step
-from agent.cli.common import now, print_json, repository, with_json
+from agent.cli.common import collect_garbage, now, print_json, repository, with_json
 from agent.cli.limits import limits_from, with_limits
 from agent.cli.models import model_chooser, model_opener, patience_for, with_model, with_patience
 from agent.cli.telling import telling, with_logs
@@ -60,7 +59,7 @@ def step(
     repo = repository()
     if dry_run:
         return _show(repo, item, model, limits_from(given))
-    gc.enable()
+    collect_garbage()
     hide_own_memory()
     waiting = patience_for(patience)
     with telling(repo) as listen:
