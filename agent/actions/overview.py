@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -106,7 +105,7 @@ def _sandbox(scene: Scene) -> str:
     return "" if told == NO_SANDBOX else told
 
 
-class Line(NamedTuple):  # and not a dataclass, as there are thousands
+class Line(Struct, frozen=True):
     """A step as the log shows it, and what all its sessions spent: nothing where nothing is known (what people said by hand)."""
 
     record: Record

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 
 from msgspec.structs import replace
 
@@ -278,9 +278,8 @@ class Workbench:
 
     def _attempt_ref(self) -> str:
         """A ref for this step's attempt that keeps nothing yet."""
-        base = f"{snapshot.ATTEMPTS}{self.entry.step}"
-        numbered = (f"{base}-{number}" for number in itertools.count(2))
-        return next(ref for ref in itertools.chain([base], numbered) if self.repo.resolve(ref) is None)
+        first = f"{snapshot.ATTEMPTS}{self.entry.step}"
+        return next(ref for ref in chain([first], (f"{first}-{number}" for number in count(2))) if self.repo.resolve(ref) is None)
 
     def _take_away_landing(self) -> None:
         """Agentctl's own files go again, and the intention with them."""

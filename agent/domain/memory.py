@@ -57,7 +57,7 @@ class Commit(Struct, frozen=True):
         return self.message.strip().partition("\n")[0]
 
 
-class Record(NamedTuple):  # and not a dataclass, as a step's id
+class Record(NamedTuple):  # a tuple, as thousands are put in order
     """A step as history tells it: its note's name, the commit that brought it, and what undid it."""
 
     name: NoteName

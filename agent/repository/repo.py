@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.beneath import Beneath
@@ -27,7 +27,7 @@ _OTHER = "?"  # how ls-files marks what is not tracked: found by name, in folder
 _ELSEWHERE = ".invalid"  # what the file HEAD says where refs are kept in tables (gitrepository-layout(5))
 
 
-class Entry(NamedTuple):  # and not a dataclass, as there are thousands
+class Entry(Struct, frozen=True):
     """A file in a commit's tree."""
 
     mode: str

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from agent.domain.checklist import read_checklist
 from agent.domain.config import parse_config
@@ -135,7 +136,7 @@ def _unfinished(text: str) -> object:
 def _output(text: str) -> object:
     told = tally(text)
     assert len(summary(text, 1, 0.1)) <= 200
-    return told, nothing_ran(text, 1), failing_part(text, 600), json.dumps(told.counts and vars(told.counts))
+    return told, nothing_ran(text, 1), failing_part(text, 600), json.dumps(to_builtins(told.counts))
 
 
 def _names(text: str) -> object:
