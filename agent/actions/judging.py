@@ -75,9 +75,13 @@ class Judge:
             return Verdict((), (*own, *sorted_out(secrets_told(texts_of(report), os.environ), self._item.allow)[0])), tree
         self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
         verdict = self._gate(changes, base, tree, texts_of(report))
-        self._bench.after_checks()
+        if verdict.ok:
+            self._bench.after_green_checks(note)
+        else:
+            self._bench.after_checks()
         now = self._bench.result(note)
         if now != tree:
+            self._bench.goes_on()
             changed = sorted(changed_between(self._repo, tree, now))
             told = f"while the checks ran, these files of the step changed: {shown(changed)}. Look at them, then finish again"
             verdict = replace(verdict, findings=(*verdict.findings, told))

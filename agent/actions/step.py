@@ -209,6 +209,7 @@ class _Step:
                 outcome = self._land(report, verdict, tree)
                 if isinstance(outcome, StepResult):
                     return outcome
+                self.bench.goes_on()
                 verdict = Verdict(verdict.checks, (f"a hook of the repository refused the commit: {one_line(safe(outcome), 1500)}",))
             drop_telling(desk, self.item.allow)
             said = feedback(verdict, self.judge.before)

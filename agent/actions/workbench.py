@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from itertools import chain, count
 
 from msgspec.structs import replace
 
+from agent.actions.claims import claims, fresh, may_claim_new
 from agent.actions.commits import taken_back
 from agent.actions.outcome import safe
-from agent.actions.putback import folders_above, give_back, held
+from agent.actions.putback import give_back, held
 from agent.actions.sharing import HERE, Sharing
 from agent.domain.change import GITLINK
-from agent.domain.note import mentions
 from agent.domain.progress import Progress, Unfinished, render_unfinished, scrubbed
 from agent.errors import AgentctlError
 from agent.journal import Entry, Journal, Landing, with_original
@@ -48,6 +47,7 @@ class Workbench:
         self._kept_tree = ""
         self._snapshot = ""
         self._noise: set[str] = set()
+        self._partly_seen = False
         self._trees = Trees(repo)
         journal.write(entry)
         now = seen or repo.look()
@@ -105,7 +105,7 @@ class Workbench:
         """Called before a tool that may change anything, with a line that names it: what changed since the last look is not the step's."""
         now = self.repo.look()
         seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
-        strangers = self._fresh(path for path in now.untracked if path not in seen)
+        strangers = fresh((path for path in now.untracked if path not in seen), self.entry.untracked)
         theirs = self._theirs(now)
         entry = replace(self.entry, untracked=(*self.entry.untracked, *strangers), theirs=(*self.entry.theirs, *theirs))
         self._note(replace(entry, doing=doing, head=now.head, staged=now.staged))
@@ -168,22 +168,34 @@ class Workbench:
         if branch != self.entry.branch:
             raise AgentctlError(f"another branch was checked out during the step ({branch or 'none'})", f"git switch {self.entry.branch}")
 
-    def _fresh(self, paths: Iterable[str]) -> list[str]:
-        """Those of the untracked `paths` that aren't the person's, by themselves or by a folder above them."""
-        untracked = set(self.entry.untracked)
-        return [path for path in paths if path not in untracked and not any(f"{folder}/" in untracked for folder in folders_above(path))]
-
     def _appeared(self, now: Status) -> list[str]:
         """Untracked files that are new: neither the person's, nor written by a tool, nor noticed before."""
         told = {*self.entry.originals, *self.entry.made}
-        return [path for path in self._fresh(now.untracked) if path not in told]
+        return [path for path in fresh(now.untracked, self.entry.untracked) if path not in told]
 
     def after_checks(self) -> list[str]:
         """Called after checks: what they left behind is not the step's, and new files land only where the note names them.
 
         Gives the tracked files that changed meanwhile, by a check's doing or a person's.
         """
-        now = self.repo.look()
+        self._partly_seen = False
+        return self._look_after_checks(self.repo.look())
+
+    def after_green_checks(self, note: str) -> None:
+        """As `after_checks`; but where no program is to see the commit, new files are looked for only if `note` may claim one: no other can land.
+
+        Call `goes_on` where the step doesn't land after all.
+        """
+        known = {*self._all_new(), *self.entry.untracked}
+        self._partly_seen = not self.repo.programs.see_commits() and not may_claim_new(self.repo, self.ground, note, known)
+        self._look_after_checks(self.repo.tracked() if self._partly_seen else self.repo.look())
+
+    def goes_on(self) -> None:
+        """Called where the worker goes on after green checks: what they left is told from what its commands will make."""
+        if self._partly_seen:
+            self.after_checks()
+
+    def _look_after_checks(self, now: Status) -> list[str]:
         left = self._appeared(now)
         self._noise.update(left)
         changed = self._theirs(now)
@@ -197,7 +209,7 @@ class Workbench:
         left = [*self._theirs(now), *self._appeared(now)]
         if left:
             return left, []
-        made = self._fresh(self.repo.survey().ignored)
+        made = fresh(self.repo.survey().ignored, self.entry.untracked)
         self._note(replace(self.entry, untracked=(*self.entry.untracked, *made), doing=""))
         self._seen = now
         return [], made
@@ -209,28 +221,21 @@ class Workbench:
 
     def unclaimed(self, note: str) -> list[str]:
         """Files that commands made and that still are there, but that `note` doesn't name."""
-        return [path for path in self.entry.made if self.repo.work.look(path) and not self._claimed(path, note)]
-
-    def _claimed(self, path: str, note: str) -> bool:
-        """Whether `note` names the path, or a folder above it that is new as a whole, with its `/`."""
-        if mentions(note, path.removeprefix(self.repo.prefix)):
-            return True
-        folders = [folder for folder in folders_above(path) if mentions(note, f"{folder}/".removeprefix(self.repo.prefix))]
-        return any(not self.repo.tree_has(self.ground, folder) for folder in folders)
+        return [path for path in self.entry.made if self.repo.work.look(path) and not claims(self.repo, self.ground, note, path)]
 
     def result(self, note: str) -> str:
         """The tree that would land: tracked files as they are, files that tools wrote, and those made by commands that `note` names."""
         return self.tree(self._wanted(note))
 
     def _wanted(self, note: str) -> list[str]:
-        claimed = [path for path in (*self.entry.made, *sorted(self._noise)) if self._claimed(path, note)]
-        return [*self.entry.originals, *claimed]
+        new = (*self.entry.made, *sorted(self._noise))
+        return [*self.entry.originals, *(path for path in new if claims(self.repo, self.ground, note, path))]
 
     def beside(self) -> list[str]:
         """Tracked files that differ in the work tree, where the checks ran, by somebody else's doing."""
         if not self.entry.theirs:
             return []
-        now = self.repo.look()
+        now = self.repo.tracked()
         return [path for path in self.entry.theirs if path in now.modified or path in now.staged]
 
     def left_out(self, note: str, tree: str) -> list[str]:
@@ -272,14 +277,9 @@ class Workbench:
     def refuse(self, made: Made) -> None:
         """Take a commit back that a hook had changed: it stays under a ref, the work tree as it is."""
         if made.commit is not None:
-            snapshot.point(self.repo, self._attempt_ref(), made.commit)
+            snapshot.point(self.repo, snapshot.attempt_ref(self.repo, self.entry.step), made.commit)
             take_back(self.repo, made.commit, self.ground)
             self._take_away_landing()
-
-    def _attempt_ref(self) -> str:
-        """A ref for this step's attempt that keeps nothing yet."""
-        first = f"{snapshot.ATTEMPTS}{self.entry.step}"
-        return next(ref for ref in chain([first], (f"{first}-{number}" for number in count(2))) if self.repo.resolve(ref) is None)
 
     def _take_away_landing(self) -> None:
         """Agentctl's own files go again, and the intention with them."""
@@ -302,7 +302,7 @@ class Workbench:
         self.ground = self.repo.head() or self.ground  # a person may have committed meanwhile: that stays
         tree = self.tree(self._all_new())
         changed = changed_between(self.repo, self.ground, tree)
-        ref = self._attempt_ref() if changed and tree != kept else None
+        ref = snapshot.attempt_ref(self.repo, self.entry.step) if changed and tree != kept else None
         if ref:
             snapshot.keep(self.repo, ref, tree, [self.ground], f"attempt that did not land: {self.entry.step}")
         trouble = give_back(self.repo, self.entry, self.ground, changed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,6 +95,12 @@ def rename(repo: Repo, old: str, new: str) -> str | None:
         repo.git.run("update-ref", "--end-of-options", new, commit)
         drop(repo, old)
     return commit
+
+
+def attempt_ref(repo: Repo, step: str) -> str:
+    """A ref for an attempt of `step` that keeps nothing yet."""
+    numbered = (f"{ATTEMPTS}{step}-{number}" for number in itertools.count(2))
+    return next(ref for ref in itertools.chain([f"{ATTEMPTS}{step}"], numbered) if repo.resolve(ref) is None)
 
 
 class Ref(NamedTuple):

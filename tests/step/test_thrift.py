@@ -24,6 +24,13 @@ def test_a_step_of_one_call_starts_few_git_processes(project: Project, tmp_path:
     assert ran.code == 0, ran.err
     started = _started(tmp_path / "trace")
     assert len(started) <= _MOST, "\n".join(started)
+    looks = [one.rpartition(" status ")[2].split()[5:] for one in started if " status " in one]
+    everywhere, after_base_checks, tracked = (
+        ["--untracked-files=normal", "--ignored=traditional"],
+        ["--untracked-files=all"],
+        ["--untracked-files=no", "--"],
+    )
+    assert looks == [everywhere, after_base_checks, tracked], "nobody looks for new files that can't land"
 
 
 def test_a_step_brings_an_index_of_another_disk_up_to_date_once(project: Project) -> None:

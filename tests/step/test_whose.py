@@ -390,3 +390,34 @@ def test_twenty_thousand_untracked_files_cost_no_more_than_reading_their_names(l
     bench.after_tool(UNBEGUN)
     assert time.process_time() - began < 5
     assert bench.unclaimed("") == []
+
+
+def test_what_green_checks_left_is_nobodys_work_when_the_worker_goes_on(listed: Project) -> None:
+    bench = bench_in(listed)
+    bench.keep("calc.py")
+    listed.write("calc.py", "by a tool\n")
+    bench.after_tool(UNBEGUN)
+    listed.write("left.txt", "by a check\n")
+    listed.write("doc.md", "by a check\n")
+    bench.after_green_checks("calc.py is mended.")
+    assert listed.git("diff", "--name-only", "HEAD", bench.result("left.txt")).split() == ["calc.py"]
+    bench.goes_on()
+    bench.before_tool("a tool")
+    listed.write("made.txt", "by a command\n")
+    bench.after_tool(UNBEGUN)
+    assert bench.unclaimed("") == ["made.txt"]
+    assert listed.git("diff", "--name-only", "HEAD", bench.result("left.txt, made.txt")).split() == ["calc.py", "left.txt", "made.txt"]
+    assert bench.beside() == ["doc.md"]
+    bench.put_back()
+    assert listed.status() == " M doc.md\n?? left.txt\n"
+
+
+def test_a_file_that_a_check_makes_lands_where_the_note_names_it_and_after_it_was_checked(listed: Project) -> None:
+    listed.write("check.sh", 'grep -q "a + b" calc.py && echo out > snap.txt && echo out > other.txt\n')
+    listed.commit("a check that keeps what it saw")
+    listed.record({ITEM: [[reply(ADDS, finish("See snap.txt.")), reply(finish("See snap.txt."))]]})
+    ran = listed.agentctl("step")
+    assert ran.code == 0, ran.err
+    assert ran.err.count("gate: changed files: ") == 2
+    assert listed.git("show", "--name-only", "--format=", "HEAD", "--", ":!.agent").split() == ["calc.py", "snap.txt"]
+    assert listed.status() == "?? other.txt\n"
