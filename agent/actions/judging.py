@@ -49,10 +49,12 @@ class Judge:
     def look_before(self) -> None:
         """Run the checks on the commit that the step begins from. Raises AgentctlError where they change what they check."""
         self._listen(Phase("base checks", "on the commit that the step begins from"))
+        self._bench.steering.before()
         tell = told_as("before the step", self._listen)
         self.before = checks_before(self._repo, self._base, self._commands, self._shell, self._seconds, tell, self._refuse_changed)
 
     def _refuse_changed(self) -> None:
+        self._bench.steering.after()
         changed = self._bench.after_checks()
         if changed:
             raise AgentctlError(
@@ -74,7 +76,9 @@ class Judge:
         if own:
             return Verdict((), (*own, *sorted_out(secrets_told(texts_of(report), os.environ), self._item.allow)[0])), tree
         self._listen(Phase("gate", f"changed files: {len(changes)}, checks: {len(self._commands)}"))
+        self._bench.steering.before()
         verdict = self._gate(changes, base, tree, texts_of(report))
+        self._bench.steering.after()
         if verdict.ok:
             self._bench.after_green_checks(note)
         else:

@@ -146,7 +146,7 @@ def _refuse_in_the_way(repo: Repo, changes: Sequence[Change]) -> None:
     dirty = [path for path in repo.status().modified if path in paths]
     if dirty:
         raise AgentctlError(f"you have changes in files that the undo would touch: {_listed(dirty)}", "git commit them, or put them aside: git stash")
-    hidden = [path for path in _not_looked_at(repo) if path in paths]
+    hidden = sorted(repo.hidden() & paths)
     if hidden:
         raise AgentctlError(
             f"git was told not to look at {_listed(hidden)}, which the undo would touch",
@@ -159,11 +159,6 @@ def _refuse_in_the_way(repo: Repo, changes: Sequence[Change]) -> None:
     untracked = [path for change in changes if change.kind == "added" for path in _in_the_way(repo, change.path, tracked)]
     if untracked:
         raise AgentctlError(f"files that git doesn't know stand where the undo would write: {_listed(untracked)}", "move them elsewhere")
-
-
-def _not_looked_at(repo: Repo) -> list[str]:
-    lines = os.fsdecode(repo.git.run("ls-files", "-v", "-z")).split("\0")
-    return [line[2:] for line in lines if line and line[0] in "hsS"]
 
 
 def _in_the_way(repo: Repo, path: str, tracked: set[str]) -> list[str]:

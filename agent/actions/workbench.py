@@ -23,6 +23,7 @@ from agent.repository.landing import Made, commit_tree, take_back, uninterrupted
 from agent.repository.objects import entry_for
 from agent.repository.repo import Repo
 from agent.repository.status import Status
+from agent.repository.steering import Steering
 from agent.repository.trees import Trees
 from agent.repository.writing import unstage
 from agent.store import memory_path, write_memory
@@ -49,6 +50,7 @@ class Workbench:
         self._noise: set[str] = set()
         self._partly_seen = False
         self._trees = Trees(repo)
+        self.steering = Steering(repo)
         journal.write(entry)
         now = seen or repo.look()
         self._seen = replace(now, head=entry.head, staged=entry.staged) if entry.doing else now
@@ -103,6 +105,7 @@ class Workbench:
 
     def before_tool(self, doing: str) -> None:
         """Called before a tool that may change anything, with a line that names it: what changed since the last look is not the step's."""
+        self.steering.before()
         now = self.repo.look()
         seen = {*self._seen.untracked, *self.entry.originals, *self.entry.made}
         strangers = fresh((path for path in now.untracked if path not in seen), self.entry.untracked)
@@ -150,6 +153,7 @@ class Workbench:
 
     def _notice(self) -> None:
         """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
+        self.steering.after()
         now = self.repo.look()
         self._refuse_other_branch(now.branch)
         ref = f"{snapshot.ATTEMPTS}{self.entry.step}-head"

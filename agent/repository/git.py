@@ -60,6 +60,8 @@ _HOUSE = (
 )
 _PIPE = -1  # as the standard library has it for a stream that the caller writes or reads
 _TOLD = {"GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
+# A commit is what its id says, and not what another object, or a line in a file, has in its stead. Only whoever throws objects away heeds those too.
+_AS_COMMITTED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
 # git rev-parse --local-env-vars, and what else points a git process somewhere (a hook's environment has these).
 _LOCATION = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -82,7 +84,8 @@ def gist(said: str) -> str:
     """What git or a hook says, in one line: the first that it calls fatal, else an error; else all but git's hints."""
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith("hint:")]
     worst = [line.removeprefix(mark) for mark in ("fatal: ", "error: ") for line in lines if line.startswith(mark)]
-    return one_line(worst[0] if worst else " ".join(lines), 300)
+    told = worst[0] if worst and not worst[0].endswith(":") else " ".join(lines)
+    return one_line(told, 300)
 
 
 def forget_inherited_location() -> None:
@@ -126,7 +129,13 @@ class Git:
         self._place = place
         self._git = gitpython.cmd.Git(str(place.top))
         self._no_index = {"GIT_INDEX_FILE": str(place.git_dir / "agentctl" / "none.index")}
-        self._fixed = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.top)}
+        self._fixed = {
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_DIR": str(place.git_dir),
+            "GIT_WORK_TREE": str(place.top),
+            **_AS_COMMITTED,
+        }
         self._guard = guard
         self.objects = Objects(self._start, GitError)
 
@@ -176,7 +185,8 @@ class Git:
         """
         self._guard().refuse()
         began = time.time()
-        env = {**_TOLD, **self._around(args, None)}
+        around = {name: value for name, value in self._around(args, None).items() if name not in _AS_COMMITTED}
+        env = {**_TOLD, **around}
         process = self._git.execute([*_command(_HOUSE), "--no-pager", *args], as_process=True, env=env, start_new_session=True)
         try:
             out, said = process.communicate()

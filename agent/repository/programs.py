@@ -69,6 +69,10 @@ class Programs:
         named = [Runs(one.key, one.value, "git config") for one in own if _STARTS.fullmatch(one.key)]
         return (*dict.fromkeys(named), *self._hooks(own))
 
+    def own_settings(self) -> list[tuple[str, str]]:
+        """Key and value of each setting of the repository's own, in their order."""
+        return [(one.key, one.value) for one in self._settings() if one.scope in _REPOSITORY]
+
     def refuse(self) -> None:
         """Raise Untrusted where something of it isn't approved."""
         runs = self.runs()

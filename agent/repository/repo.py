@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from agent.repository.status import Status, read_status
 from agent.repository.torn import Torn, branch_in, refusal, torn_branch
 
 FOLDER = ".agent"
-_OTHER = "?"  # how ls-files marks what is not tracked: found by name, in folders that may have been links just then
+_BY_NAME = "?S"  # how ls-files marks what is not tracked, found by name in folders that may have been links just then, and what isn't checked out
 _ELSEWHERE = ".invalid"  # what the file HEAD says where refs are kept in tables (gitrepository-layout(5))
 
 
@@ -166,10 +166,13 @@ class Repo:
         return next((told for name, told in _OPERATIONS.items() if (self.git_dir / name).exists()), None)
 
     def identity(self) -> str | None:
-        """Who commits would be by, None where git doesn't know."""
+        """Who commits would be by, None where git doesn't know. Raises AgentctlError where it can't tell the time that it is told."""
         try:
+            self.git.run("var", "GIT_COMMITTER_IDENT")
             return self.git.run("var", "GIT_AUTHOR_IDENT").decode("utf-8", "replace").strip()
-        except GitError:
+        except GitError as error:
+            if "invalid date" in error.said:
+                raise AgentctlError(f"git can't date a commit: {gist(error.said)}", "unset GIT_AUTHOR_DATE GIT_COMMITTER_DATE") from None
             return None
 
     def is_shallow(self) -> bool:
@@ -186,6 +189,21 @@ class Repo:
     def tree_has(self, revision: str, path: str) -> bool:
         """Whether `revision` holds anything at `path` (relative to the top)."""
         return bool(self.git.run("ls-tree", "--full-tree", revision, "--", path))
+
+    def index_state(self) -> object:
+        """What tells the index from an earlier or later one."""
+        return self._index.state()
+
+    def hidden(self) -> frozenset[str]:
+        """The files (relative to the top) whose changes git is told not to look at."""
+        lines = os.fsdecode(self.git.run("ls-files", "-v", "-z")).split("\0")
+        return frozenset(line[2:] for line in lines if line and line[0] in "hsS")
+
+    def show(self, paths: Iterable[str]) -> None:
+        """Have git look at `paths` (relative to the top) again."""
+        listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
+        for mark in ("--no-assume-unchanged", "--no-skip-worktree") if listed else ():
+            self.git.run("update-index", mark, "-z", "--stdin", stdin=listed)
 
     def is_hidden(self, path: str) -> bool:
         """Whether `path` (relative to `root`) is a tracked file whose changes git is told not to look at (assume-unchanged, skip-worktree)."""
@@ -216,7 +234,7 @@ class Repo:
     def files(self, under: str = "") -> list[str]:
         """Tracked and untracked files below `under` that git doesn't ignore, relative to `root`; submodules left out."""
         tagged = os.fsdecode(self.git.run("ls-files", "-t", "-z", "--cached", "--others", "--exclude-standard", "--", *self._spec(under))).split("\0")
-        there = (line[2:] for line in tagged if line and (line[0] != _OTHER or self.work.look(line[2:])))
+        there = (line[2:] for line in tagged if line and (line[0] not in _BY_NAME or self.work.look(line[2:])))
         links = self.gitlinks()
         return sorted({path.removeprefix(self.prefix) for path in there if not path.endswith("/")} - links)
 
@@ -264,6 +282,10 @@ def discover(cwd: Path, *, at: Path | None = None) -> Repo:
     if status != 0:
         raise _no_repository(cwd, said)
     top, git_dir, common = (Path(line) for line in out.split("\n")[:3])
+    if not cwd.resolve().is_relative_to(top):
+        raise AgentctlError(
+            f"git takes {top} for this repository's work tree (core.worktree), and you are elsewhere", "git config --unset core.worktree"
+        )
     return Repo(top, git_dir, common, at or _nearest(cwd.resolve(), top))
 
 

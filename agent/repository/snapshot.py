@@ -30,9 +30,12 @@ def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[s
     return {path: (meta[:6], meta.rpartition(" ")[2]) for meta, _, path in told if not meta.startswith(_FOLDER)}
 
 
-def index_lines(paths: Iterable[str], entries: Mapping[str, tuple[str, str]]) -> bytes:
-    """What `update-index --index-info` wants to make `paths` what they are in `entries` (mode and object), and to drop those that aren't there."""
-    lines = ((path, " ".join(entries[path]) if path in entries else f"0 {'0' * 40}") for path in paths)
+def index_lines(paths: Iterable[str], entries: Mapping[str, tuple[str, str]], like: str) -> bytes:
+    """What `update-index --index-info` wants to make `paths` what they are in `entries` (mode and object), and to drop those that aren't there.
+
+    `like` is any id of the repository: no object's is as long.
+    """
+    lines = ((path, " ".join(entries[path]) if path in entries else f"0 {'0' * len(like)}") for path in paths)
     return b"".join(f"{line}\t".encode() + os.fsencode(path) + b"\0" for path, line in lines)
 
 
@@ -67,7 +70,7 @@ def _set_to(repo: Repo, tree: str, env: Mapping[str, str]) -> None:
     held = {path: (mode, identity) for path, (mode, _, identity, _, _) in lines}
     if held:
         there = {path: entry for path, entry in held.items() if entry[0].strip("0")}
-        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(held, there), env=env)
+        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(held, there, next(iter(held.values()))[1]), env=env)
 
 
 def listing(paths: Iterable[str]) -> bytes:

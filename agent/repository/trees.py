@@ -48,11 +48,12 @@ class Trees:
         """What git makes of the files that `base` has, and of `new` ones."""
         git, env = self._repo.git, self._env
         self._repo.private.mkdir(parents=True, exist_ok=True)
+        sparse = ["--sparse"] if (self._repo.git_dir / "info" / "sparse-checkout").exists() else []  # else what lies beside it is left out
         if base:
-            git.run("update-index", "-z", "--index-info", stdin=index_lines(base, base), env=env)
-            git.run("add", "--update", "--ignore-errors", "--", ".", env=env, ok=(0, 1))
+            git.run("update-index", "-z", "--index-info", stdin=index_lines(base, base, next(iter(base.values()))[1]), env=env)
+            git.run("add", *sparse, "--update", "--ignore-errors", "--", ".", env=env, ok=(0, 1))
         if new:
-            git.run("add", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(new), env=env, ok=(0, 1))
+            git.run("add", *sparse, "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=listing(new), env=env, ok=(0, 1))
         told = (line.partition("\t") for line in os.fsdecode(git.run("ls-files", "--stage", "-z", env=env)).split("\0") if line)
         entries = {path: (meta[:6], meta.split(" ")[1]) for meta, _, path in told}
         found = {path: entries[path] for path in (*base, *new) if path in entries}

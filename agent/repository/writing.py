@@ -98,7 +98,7 @@ def unstage(repo: Repo, paths: Sequence[str]) -> None:
 
 def _set_index(repo: Repo, paths: Sequence[str], entries: Mapping[str, tuple[str, str]]) -> None:
     if paths:
-        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(paths, entries))
+        repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(paths, entries, repo.head() or ""))
 
 
 def _refresh(repo: Repo, paths: Sequence[str]) -> None:

@@ -138,6 +138,10 @@ class Workspace:
         try:
             return files.load(self.root, place.path)
         except FileNotFoundError as error:
+            if self.repo.is_hidden(place.path):
+                raise Refusal(
+                    f"{_name(place.path)} isn't checked out here (a sparse checkout): it is in the commit alone.", "Leave it as it is."
+                ) from error
             near = self.nearest(place.path)
             raise Refusal(f"{_name(place.path)} doesn't exist.", f"Near it: {', '.join(near)}" if near else "Use list or search.") from error
         except IsADirectoryError as error:
