@@ -70,8 +70,8 @@ class Programs:
         return (*dict.fromkeys(named), *self._hooks(own))
 
     def own_settings(self) -> list[tuple[str, str]]:
-        """Key and value of each setting of the repository's own, in their order."""
-        return [(one.key, one.value) for one in self._settings() if one.scope in _REPOSITORY]
+        """Key and value of each setting of the repository's own that starts no program, in their order."""
+        return [(one.key, one.value) for one in self._settings() if one.scope in _REPOSITORY and not _STARTS.fullmatch(one.key)]
 
     def refuse(self) -> None:
         """Raise Untrusted where something of it isn't approved."""

@@ -12,8 +12,8 @@ from agent.durable import read_own, write_whole
 from agent.errors import AgentctlError
 from agent.repository.repo import Repo
 
-# Where the work tree is, which files git looks at and how, where it finds more of either; a push or a pull sets none of them.
-_SETTING = re.compile(r"(?:core|extensions|include|includeif|filter|merge|diff)\..*", re.IGNORECASE | re.DOTALL)
+# Where the work tree is, which files git looks at and how, and where it finds more of such; what starts programs wants a person's approval anyway.
+_SETTING = re.compile(r"(?:core|extensions|include|includeif)\..*", re.IGNORECASE | re.DOTALL)
 _SPARSE = "info/sparse-checkout"
 
 
