@@ -13,7 +13,7 @@ from agent.errors import AgentctlError
 from agent.repository.repo import Repo
 
 # Where the work tree is, which files git looks at and how, and where it finds more of such; what starts programs wants a person's approval anyway.
-_SETTING = re.compile(r"(?:core|extensions|include|includeif)\..*", re.IGNORECASE | re.DOTALL)
+_SETTING = re.compile(r"(?:core|extensions)\..*", re.IGNORECASE | re.DOTALL)
 _SPARSE = "info/sparse-checkout"
 
 

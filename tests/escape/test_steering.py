@@ -37,7 +37,6 @@ WAYS = {
     "excludes": ("info/exclude", "mkdir -p .git/info && echo hidden.py >> .git/info/exclude; echo x > hidden.py"),
     "another work tree": ("git config", "git config core.worktree $PWD/elsewhere"),
     "an extension": ("git config", "git config extensions.nosuch true"),
-    "settings in another file": ("git config", "git config include.path ../more"),
 }
 
 
