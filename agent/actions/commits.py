@@ -48,3 +48,9 @@ def ground_for(repo: Repo, base: str, item: str) -> str:
     if told:
         raise AgentctlError(f"somebody has said that {item} is {told[-1].outcome} while the step was at work", "agentctl todo")
     return head
+
+
+def refuse_other_branch(wanted: str | None, branch: str | None) -> None:
+    """Raise AgentctlError where another `branch` is checked out than the step's."""
+    if branch != wanted:
+        raise AgentctlError(f"another branch was checked out during the step ({branch or 'none'})", f"git switch {wanted}")

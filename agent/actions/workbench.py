@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from agent.actions.claims import claims, fresh, may_claim_new
-from agent.actions.commits import taken_back
+from agent.actions.commits import refuse_other_branch, taken_back
 from agent.actions.outcome import safe
 from agent.actions.putback import give_back, held
 from agent.actions.sharing import HERE, Sharing
@@ -155,7 +155,7 @@ class Workbench:
         """Take up what came about since the last look as the step's: new files; commits and staging are taken back first."""
         self.steering.after()
         now = self.repo.look()
-        self._refuse_other_branch(now.branch)
+        refuse_other_branch(self.entry.branch, now.branch)
         ref = f"{snapshot.ATTEMPTS}{self.entry.step}-head"
         if now.head != self._seen.head and now.head and self._seen.head and taken_back(self.repo, now.head, self._seen.head, ref):
             now = self.repo.look()
@@ -167,10 +167,6 @@ class Workbench:
         self._seen = now
         if made:
             self._note(replace(self.entry, made=(*self.entry.made, *made)))
-
-    def _refuse_other_branch(self, branch: str | None) -> None:
-        if branch != self.entry.branch:
-            raise AgentctlError(f"another branch was checked out during the step ({branch or 'none'})", f"git switch {self.entry.branch}")
 
     def _appeared(self, now: Status) -> list[str]:
         """Untracked files that are new: neither the person's, nor written by a tool, nor noticed before."""
@@ -267,7 +263,7 @@ class Workbench:
 
     def land(self, landing: Landing) -> Made:
         """Make the intended commit: exactly its tree with agentctl's own files, on top of its ground, where HEAD has to be."""
-        self._refuse_other_branch(self.repo.branch())
+        refuse_other_branch(self.entry.branch, self.repo.branch())
         own = tuple(memory_path(self.repo, path) for path, _ in landing.files)
         with uninterrupted():
             write_memory(self.repo, landing.files)
