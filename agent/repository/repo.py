@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -18,11 +19,14 @@ from agent.repository.locks import Place
 from agent.repository.marks import Index
 from agent.repository.objects import Commit, entry_for
 from agent.repository.programs import Programs
+from agent.repository.reread import share_read
 from agent.repository.search import Hit, grep
 from agent.repository.status import Status, read_status
 from agent.repository.torn import Torn, branch_in, refusal, torn_branch
 
 FOLDER = ".agent"
+_LONG = 500_000  # bytes of an index, of some 5,000 files: to write a shorter one takes no longer than to start git
+_MANY = 0.01  # of the files in it: to read fewer again takes less than to write it
 _BY_NAME = "?S"  # how ls-files marks what is not tracked, found by name in folders that may have been links just then, and what isn't checked out
 _ELSEWHERE = ".invalid"  # what the file HEAD says where refs are kept in tables (gitrepository-layout(5))
 
@@ -89,9 +93,15 @@ class Repo:
         """As `status`, with what is ignored: whatever isn't git's.
 
         What the index knows of sizes and times is brought up to date, as any `git status` does unless somebody else is at it: where it is of
-        another disk (a copy, a cache of CI), each look would read every file again.
+        another disk (a copy, a cache of CI), each look would read every file again. A long one is left as it is if git had to read few files.
         """
-        return self._status("--untracked-files=normal", "--ignored=traditional", env={"GIT_OPTIONAL_LOCKS": "1"})
+        everything = ("--untracked-files=normal", "--ignored=traditional")
+        if (self._index.state() or (0, 0, 0))[2] > _LONG:
+            with tempfile.NamedTemporaryFile() as trace:
+                status = self._status(*everything, env={"GIT_TRACE2_EVENT": trace.name})
+                if share_read(trace.read()) < _MANY:
+                    return status
+        return self._status(*everything, env={"GIT_OPTIONAL_LOCKS": "1"})
 
     def tracked(self, *paths: str) -> Status:
         """As `status`, of tracked files alone: of those at `paths` (relative to the top), or of all."""
