@@ -14,8 +14,8 @@ from agent.domain.price import Price
 from agent.model.protocol import Limits
 
 # Rates that come without being asked for; batches, cheaper tiers and longer-lived caches have to be.
-_INPUT = re.compile(r"(?:input_cost_per_token|cache_(?:read|creation)_input_token_cost)(?:_above_\d+k?_tokens)?(?:_priority)?")
-_OUTPUT = re.compile(r"output_cost_per_(?:reasoning_)?token(?:_above_\d+k?_tokens)?(?:_priority)?")
+_INPUT = r"(?:input_cost_per_token|cache_(?:read|creation)_input_token_cost)(?:_above_\d+k?_tokens)?(?:_priority)?"
+_OUTPUT = r"output_cost_per_(?:reasoning_)?token(?:_above_\d+k?_tokens)?(?:_priority)?"
 _TABLE = "model_prices_and_context_window_backup.json"
 
 CAREFUL = Limits(window=32_768, max_output=4_096)
@@ -46,8 +46,8 @@ def is_known(name: str) -> bool:
     return bool(_row(name))
 
 
-def _dearest(rows: list[Mapping[str, Any]], rates: re.Pattern[str]) -> float:
-    return _million(max((_number(row, key) or 0.0 for row in rows for key in row if rates.fullmatch(key)), default=0.0))
+def _dearest(rows: list[Mapping[str, Any]], rates: str) -> float:
+    return _million(max((_number(row, key) or 0.0 for row in rows for key in row if re.fullmatch(rates, key)), default=0.0))
 
 
 def limits_of(name: str) -> Limits | None:

@@ -14,7 +14,7 @@ _PERIODS = range(
 _IDLE = 30  # calls in a row without any change
 
 # What differs between two runs of the same thing: durations, times of day, addresses.
-_FLEETING = re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds?)\b|\b\d+:\d\d(?::\d\d)?(?:\.\d+)?\b|\b0x[0-9a-f]+\b", re.IGNORECASE)
+_FLEETING = r"(?i)\b\d+(?:\.\d+)? ?(?:ms|s|seconds?)\b|\b\d+:\d\d(?::\d\d)?(?:\.\d+)?\b|\b0x[0-9a-f]+\b"
 
 
 class Move(Struct, frozen=True):
@@ -31,7 +31,7 @@ def circle(moves: Sequence[Move]) -> str:
     The same call with the same result three times in a row, a round of up to eight calls walked twice with the same results,
     or thirty calls without a change. Results that differ only in durations, times of day or addresses are the same.
     """
-    said = [(move.call, _FLEETING.sub("", move.result)) for move in moves[-_PERIODS[-1] * 2 :]]
+    said = [(move.call, re.sub(_FLEETING, "", move.result)) for move in moves[-_PERIODS[-1] * 2 :]]
     if len(said) >= _SAME and len(set(said[-_SAME:])) == 1:
         return f"the same call came to the same result {_SAME} times in a row"
     for period in _PERIODS:
