@@ -1,6 +1,6 @@
 """Caches in the git directory: what follows from something else and takes longer to work out than to read.
 
-Each may be deleted at any time. One that is torn, damaged or written by anything else counts as not there.
+Each may be deleted at any time. One that is torn, damaged or written by anything else counts as not there, so none is synced.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent.durable import read_own, write_whole
+from agent.durable import read_own, write_hint
 
 
 def kept(path: Path) -> Any:
@@ -27,7 +27,7 @@ def keep(path: Path, value: object) -> None:
     """Keep `value`, which JSON can hold; where that fails, it is worked out again."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     with contextlib.suppress(OSError):
-        write_whole(path, _digest(data) + b"\n" + data)
+        write_hint(path, _digest(data) + b"\n" + data)
 
 
 def _digest(data: bytes) -> bytes:

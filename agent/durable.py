@@ -50,26 +50,30 @@ def _fresh(temporary: Path) -> BinaryIO:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace `path` by `data`: a reader, or whoever comes after a power cut, sees the old bytes or the new ones, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name[:_ROOM]}.{os.getpid()}{TEMPORARY}")
-    try:
-        with _fresh(temporary) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _in_place_of(path) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
     sync_folder(path.parent)
 
 
 def write_hint(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what is worth nothing after a power cut."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with _fresh(temporary) as file:
+    """Replace `path` by `data`: a reader sees the old bytes or the new ones. Not synced, so for what may be gone or torn after a power cut."""
+    with _in_place_of(path) as file:
         file.write(data)
-    temporary.replace(path)
+
+
+@contextlib.contextmanager
+def _in_place_of(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` once it is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name[:_ROOM]}.{os.getpid()}{TEMPORARY}")
+    try:
+        with _fresh(temporary) as file:
+            yield file
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -85,7 +89,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def abandoned(temporary: Path) -> bool:
-    """Whether a temporary file of `write_whole` was left by a process that is gone."""
+    """Whether a temporary file of `write_whole` or `write_hint` was left by a process that is gone."""
     pid = temporary.name.removesuffix(TEMPORARY).rpartition(".")[2]
     if not temporary.name.endswith(TEMPORARY) or not re.fullmatch("[0-9]{1,9}", pid):
         return False

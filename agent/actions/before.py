@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,9 +11,8 @@ from pathlib import Path, PurePosixPath
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
+from agent.cache import keep, kept
 from agent.domain.events import CheckEnded, Event, Listener
-from agent.domain.shape import parsed
-from agent.durable import read_own, write_whole
 from agent.errors import AgentctlError
 from agent.gate.checks import run_checks
 from agent.gate.protocol import Baseline, CheckResult
@@ -22,7 +20,7 @@ from agent.repository.objects import entries
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.shell import Shell
 
-_VERSION = 3  # of the cache's shape
+_VERSION = 4  # of the cache's shape
 _REMEMBERED = 20  # trees
 
 
@@ -44,7 +42,7 @@ def checks_before(
                 raise _missing(result)
             asked[result.command] = Baseline(result.ok, result.tally)
         ran()
-    remember(repo, key, asked)
+        remember(repo, key, asked)
     return {command: asked[command] for command in commands if command in asked}
 
 
@@ -70,8 +68,7 @@ def remember(repo: Repo, key: str, asked: Mapping[str, Baseline]) -> None:
     known.pop(key, None)
     known[key] = dict(asked)
     recent = list(known.items())[-_REMEMBERED:]
-    with contextlib.suppress(OSError):
-        write_whole(_cache(repo), json.dumps(to_builtins(dict(recent))).encode())
+    keep(_cache(repo), to_builtins(dict(recent)))
 
 
 def forget(repo: Repo) -> None:
@@ -83,8 +80,8 @@ def forget(repo: Repo) -> None:
 def _read(repo: Repo) -> dict[str, dict[str, Baseline]]:
     """What is kept; nothing where it is damaged or of another shape."""
     try:
-        return convert(parsed(read_own(_cache(repo))), dict[str, dict[str, Baseline]])
-    except (OSError, ValueError):
+        return convert(kept(_cache(repo)), dict[str, dict[str, Baseline]])
+    except ValueError:
         return {}
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from agent.domain.shape import LARGEST, parsed
 from agent.domain.usage import Usage, summed
-from agent.durable import append_line, read_own, write_whole
+from agent.durable import append_line, read_own, write_hint
 
 _VERSION = 2
 _HOLD = re.compile(rb'"hold": "([0-9a-f]+)"')
@@ -156,7 +156,7 @@ class Ledger:
     def _keep(self, data: bytes, known: _Known) -> None:
         stored = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "torn": known.torn, "sums": [*known.sums.values()]}
         with contextlib.suppress(OSError):
-            write_whole(self._sums, json.dumps(stored).encode())
+            write_hint(self._sums, json.dumps(stored).encode())
 
 
 def _add(sums: _Sums, calls: Iterable[Call]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
 
 from agent.actions.before import checks_before, code_key
+from agent.cache import keep, kept
 from agent.domain.events import Event, ignore
 from agent.gate.formats.protocol import Counts, Tally
 from agent.gate.protocol import Baseline
@@ -76,10 +78,11 @@ def test_what_is_kept_of_a_tree_comes_back_whole_and_a_cache_of_another_shape_is
     heard: list[Event] = []
     assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append, _nothing) == first
     assert heard == []
-    (kept,) = (repo.private / "cache").glob("checks-*.json")
-    text = kept.read_text()
-    for damaged in (text[:-5], "[]", "{}", text.replace('"passed"', '"went"'), text.replace('"tally"', '"old"'), '{"x": {"y": true}}'):
-        kept.write_text(damaged)
+    (cache,) = (repo.private / "cache").glob("checks-*.json")
+    text = json.dumps(kept(cache))
+    for damaged in ("[]", "{}", text.replace('"passed"', '"went"'), text.replace('"tally"', '"old"'), '{"x": {"y": true}}'):
+        assert damaged != text
+        keep(cache, json.loads(damaged))
         assert checks_before(repo, "HEAD", [command], bare_shell(repo.root), 30, heard.append, _nothing) == first
         assert heard, damaged
         heard.clear()

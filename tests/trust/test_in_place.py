@@ -21,7 +21,7 @@ FILES = {
     **dict.fromkeys((".git/agentctl/ledger.jsonl", ".git/agentctl/lock"), (("status",), ("step",))),
     **{
         f".git/agentctl/{name}": (("step",),)
-        for name in ("journal.json", "purse.lock", "alerts.json", "claimed", "claimed.lock", "holds/0.json", "clone", ".heartbeat.tmp")
+        for name in ("journal.json", "purse.lock", "alerts.json", "claimed", "claimed.lock", "holds/0.json", "clone")
     },
 }
 
