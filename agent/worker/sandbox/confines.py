@@ -80,7 +80,8 @@ def confine(tree: Path, kept: Iterable[Path], scratch: Path, settings: SandboxSe
     whole = {path.resolve() for path in kept if path.exists()}
     spelled = [*_programs(home, environment), *_interpreters(tree, environment)]
     there = (tree, *map(Path, SYSTEM))
-    needed = [path for path in {one.resolve() for one in spelled} if not is_below(path, there) and not _too_much(path, (home, tree))]
+    above = (home.resolve(), tree)
+    needed = [path for path in {one.resolve() for one in spelled} if not is_below(path, there) and not _too_much(path, above)]
     read = _topmost({*needed, *named, *(path for path in whole if not is_below(path, (tree,)))})
     return Confines(
         tree=tree,
@@ -89,7 +90,7 @@ def confine(tree: Path, kept: Iterable[Path], scratch: Path, settings: SandboxSe
         write=write,
         hidden=tuple(path for folder in read for name in _KEYS if folder not in named and (path := folder / name).is_file()),
         links=_links([home, *spelled], (*read, *there)),
-        home=home.resolve(),
+        home=above[0],
         scratch=scratch,
         limits=Limits(settings.processes, settings.file_bytes, settings.memory_bytes),
     )
@@ -102,7 +103,7 @@ def _topmost(paths: Collection[Path]) -> tuple[Path, ...]:
 def _home(environment: Mapping[str, str]) -> Path:
     """Where the home folder is; one that the machine's own folders lie in is none."""
     home = Path(environment.get("HOME") or "/nonexistent")
-    usable = home.is_absolute() and not _too_much(home.resolve(), map(Path, SYSTEM)) and not is_below(home, map(Path, SYSTEM))
+    usable = home.is_absolute() and not _too_much(home.resolve(), (Path(one).resolve() for one in SYSTEM)) and not is_below(home, map(Path, SYSTEM))
     return home if usable else Path("/home/nobody")
 
 
@@ -118,7 +119,7 @@ def _named(path: str, key: str, home: Path, environment: Mapping[str, str]) -> P
 
 def _too_much(path: Path, above: Iterable[Path]) -> bool:
     """Whether `path` holds one of `above`: nobody names his whole home folder by naming a tool in it."""
-    return any(is_below(folder.resolve(), (path,)) for folder in above)
+    return any(is_below(folder, (path,)) for folder in above)
 
 
 def _programs(home: Path, environment: Mapping[str, str]) -> Iterator[Path]:

@@ -41,8 +41,9 @@ def inner_environment(env: Mapping[str, str], confines: Confines, home: Path, te
 
 
 def is_below(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether `path` is one of `folders`, or lies in one."""
-    return any(path == folder or folder in path.parents for folder in folders)
+    """Whether `path` is one of `folders`, which are absolute, or lies in one."""
+    spelled = f"{path}/"
+    return any(spelled.startswith(f"{folder}/".replace("//", "/")) for folder in folders)
 
 
 def above_kept(confines: Confines) -> list[Path]:
