@@ -25,6 +25,7 @@ from agent.repository.repo import Repo
 from agent.repository.status import Status
 from agent.repository.steering import Steering
 from agent.repository.trees import Trees
+from agent.repository.untouched import surely_as_seen
 from agent.repository.writing import unstage
 from agent.store import memory_path, write_memory
 
@@ -72,7 +73,7 @@ class Workbench:
     def _take_for_the_step(self, path: str) -> None:
         """Note what `path` holds; or that it is somebody else's, who has changed it since the last look."""
         kept = held(self.repo, path)
-        theirs = [] if self.repo.surely_as_seen(path, kept, self._seen) else self._theirs(self.repo.tracked(path))
+        theirs = [] if surely_as_seen(self.repo, path, kept, self._seen) else self._theirs(self.repo.tracked(path))
         entry = replace(self.entry, theirs=(*self.entry.theirs, *theirs))
         self._note(entry if path in theirs else with_original(entry, path, kept))
         if path not in theirs and kept is not None and not self.repo.there([f"{self.ground}:{path}"])[0]:
@@ -228,8 +229,7 @@ class Workbench:
         return self.tree(self._wanted(note))
 
     def _wanted(self, note: str) -> list[str]:
-        new = (*self.entry.made, *sorted(self._noise))
-        return [*self.entry.originals, *(path for path in new if claims(self.repo, self.ground, note, path))]
+        return [*self.entry.originals, *(path for path in (*self.entry.made, *sorted(self._noise)) if claims(self.repo, self.ground, note, path))]
 
     def beside(self) -> list[str]:
         """Tracked files that differ in the work tree, where the checks ran, by somebody else's doing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from agent.repository.git import Git
 from agent.repository.stamp import stamp
@@ -15,13 +14,7 @@ _TELLING = (b"\0\0\xe0\0", b"link\0")
 _LONGEST = max(map(len, _TELLING))
 _PORTION = 1 << 16  # bytes; larger ones would be fresh memory each time
 _LINK = "160000"
-
-
-class Mark(NamedTuple):
-    """One path: whether git is told not to look at its changes (assume-unchanged, skip-worktree); mode and object, None where it isn't in the index."""
-
-    hidden: bool
-    entry: tuple[str, str] | None
+_PLAIN = b"\0H "
 
 
 class Index:
@@ -32,7 +25,7 @@ class Index:
         self._file = git_dir / "index"
         self._read: object = None
         self._links: frozenset[str] | None = None
-        self._marks: dict[str, Mark] = {}
+        self._hidden: frozenset[str] | None = None
 
     def state(self) -> tuple[int, int, int] | None:
         """What tells this index from an earlier or later one; None where there is none."""
@@ -45,20 +38,19 @@ class Index:
             self._links = self._listed_links() if self._may_have_links() else frozenset()
         return self._links
 
-    def mark(self, path: str) -> Mark:
-        """What it says of `path`, relative to the top; of one that is in conflict, an entry like no other."""
+    def hidden(self) -> frozenset[str]:
+        """The files whose changes git is told not to look at (assume-unchanged, skip-worktree), relative to the top."""
         self._forget()
-        if path not in self._marks:
-            told = os.fsdecode(self._git.run("ls-files", "-v", "--stage", "-z", "--", path)).split("\0")
-            own = [line.partition("\t")[0].split(" ") for line in told if line.partition("\t")[2] == path]
-            entries = [(tag.islower() or tag == "S", (mode, blob) if stage == "0" else ("", "")) for tag, mode, blob, stage in own]
-            self._marks[path] = Mark(*entries[0]) if entries else Mark(hidden=False, entry=None)
-        return self._marks[path]
+        if self._hidden is None:
+            told = b"\0" + self._git.run("ls-files", "-v", "-z")  # "TAG PATH" each; of thousands none is looked into where all are plain
+            lines = [] if told.count(_PLAIN) == told.count(b"\0") - 1 else os.fsdecode(told).split("\0")
+            self._hidden = frozenset(line[2:] for line in lines if line[:1] in ("h", "s", "S"))
+        return self._hidden
 
     def _forget(self) -> None:
         now = self.state()
         if now is None or now != self._read:
-            self._read, self._links, self._marks = now, None, {}
+            self._read, self._links, self._hidden = now, None, None
 
     def _may_have_links(self) -> bool:
         """Whether git has to be asked: it takes longer to tell of 50,000 files than to look whether there is anything to tell."""

@@ -17,7 +17,7 @@ from agent.errors import AgentctlError
 from agent.repository.git import Git, GitError, gist, probe
 from agent.repository.locks import Place
 from agent.repository.marks import Index
-from agent.repository.objects import Commit, entry_for
+from agent.repository.objects import Commit
 from agent.repository.programs import Programs
 from agent.repository.reread import share_read
 from agent.repository.search import Hit, grep
@@ -206,8 +206,7 @@ class Repo:
 
     def hidden(self) -> frozenset[str]:
         """The files (relative to the top) whose changes git is told not to look at."""
-        lines = os.fsdecode(self.git.run("ls-files", "-v", "-z")).split("\0")
-        return frozenset(line[2:] for line in lines if line and line[0] in "hsS")
+        return self._index.hidden()
 
     def show(self, paths: Iterable[str]) -> None:
         """Have git look at `paths` (relative to the top) again."""
@@ -217,16 +216,7 @@ class Repo:
 
     def is_hidden(self, path: str) -> bool:
         """Whether `path` (relative to `root`) is a tracked file whose changes git is told not to look at (assume-unchanged, skip-worktree)."""
-        return self._index.mark(self.prefix + path).hidden
-
-    def surely_as_seen(self, path: str, held: tuple[str, int] | None, since: Status) -> bool:
-        """Whether nobody can have changed or staged `path` (relative to the top) `since` that look, when git knew of no change to it, or don't track it.
-
-        `held` is what it holds now: the object of its bytes, and mode bits; None for nothing. Where filters come in, git has to be asked.
-        """
-        entry = self._index.mark(path).entry
-        known = entry is None or (held is not None and entry == entry_for(*held))
-        return known and since.index is not None and since.index == self._index.state() and since.head == self.resolve("HEAD")
+        return self.prefix + path in self._index.hidden()
 
     def untracked_like(self, pattern: str) -> list[str]:
         """Untracked and ignored files (relative to the top) whose names match `pattern`."""

@@ -89,19 +89,3 @@ def test_a_hidden_file_is_told_and_told_anew_when_the_index_has_changed(project:
     assert not repo.is_hidden("check.sh")
     project.git("update-index", f"--no-{flag}", "calc.py")
     assert not repo.is_hidden("calc.py")
-
-
-def test_only_what_nobody_changed_or_staged_is_surely_as_seen(project: Project, repo: Repo) -> None:
-    blob = project.git("rev-parse", "HEAD:calc.py").strip()
-    other = project.git("rev-parse", "HEAD:check.sh").strip()
-    seen = repo.look()
-    assert repo.surely_as_seen("calc.py", (blob, 0o100644), seen)
-    assert repo.surely_as_seen("new.py", (blob, 0o100644), seen)
-    for held in (None, (other, 0o100644), (blob, 0o100755), (blob, 0o120777)):
-        assert not repo.surely_as_seen("calc.py", held, seen), held
-    project.git("update-index", "--cacheinfo", f"100644,{other},calc.py")
-    project.git("update-index", "--cacheinfo", f"100644,{blob},calc.py")
-    assert not repo.surely_as_seen("calc.py", (blob, 0o100644), seen), "somebody was at the index"
-    seen = repo.look()
-    project.git("commit", "--quiet", "--allow-empty", "-m", "on")
-    assert not repo.surely_as_seen("calc.py", (blob, 0o100644), seen), "HEAD has moved"
