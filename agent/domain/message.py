@@ -10,13 +10,23 @@ from msgspec.structs import replace
 
 from agent.domain.names import Outcome, StepId
 from agent.domain.note import Note, first_paragraph
+from agent.domain.text import one_line, plain
 from agent.domain.usage import Usage
 
 _MARGIN = r"^[ \t>*-]*"  # what squashing, quoting and listing put before a line
 _TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Earlier|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
 # Whatever `_TRAILER` reads, and what else git or a forge takes for a statement about the commit.
 _STATEMENT = re.compile(
-    rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Change-Id)[ \t]*:.*$", re.MULTILINE | re.IGNORECASE
+    rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Tested-by|Change-Id|skip-checks)[ \t]*:.*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# What git takes for a comment, or, in a message sent by mail, for the patch.
+_PATCH = re.compile(r"#|---|diff -|Index: |>?From ")
+# By which forges start no CI for a push (GitHub, GitLab, Azure, AppVeyor, …): that is a person's to say.
+_NO_CI = re.compile(
+    r"\[[ \t]*((?:skip|no)[ -]*(?:ci|actions|azp|azurepipelines|appveyor|travis|circle|netlify)|(?:ci|actions|azp|appveyor|travis)[ -]*skip)[ \t]*\]"
+    r"|\*\*\*(no_ci)\*\*\*",
+    re.IGNORECASE,
 )
 _TOKENS = re.compile(r"(\d{1,15}) in, (\d{1,15}) cached, (\d{1,15}) out")
 _COST = re.compile(r"(?:(\d{1,12}\.\d{1,12})|unknown) USD")
@@ -25,10 +35,10 @@ _SUBJECT = 72
 
 
 def step_message(step: StepId, note: Note, outcome: Outcome) -> str:
-    """Subject, first paragraph, trailers. Trailers that the model wrote are left out: only ours count."""
-    subject = _cut(f"{step.name}: {note.title}")
-    parts = [subject, _wrapped(without_trailers(first_paragraph(note.text))), _trailers(step, note, outcome)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    """Subject, first paragraph, trailers. Trailers that the model wrote are left out: only ours count; nor does it turn off CI."""
+    subject = _cut(f"{step.name}: {one_line(note.title, len(note.title))}")
+    parts = [_NO_CI.sub(r"(\1\2)", part) for part in (subject, _wrapped(without_trailers(plain(first_paragraph(note.text)))))]
+    return "\n\n".join(part for part in (*parts, _trailers(step, note, outcome)) if part) + "\n"
 
 
 def without_trailers(text: str) -> str:
@@ -45,7 +55,7 @@ def _wrapped(text: str) -> str:
     """`text` in lines of 80 columns; one that only the wrapping makes look like a trailer is marked, one like a comment moved in."""
     lines = [line for block in text.split("\n") for line in (wrap(block, 80, break_long_words=False, break_on_hyphens=False) or [""])]
     lines = [f"| {line}" if _STATEMENT.match(line) else line for line in lines]
-    return "\n".join(f" {line}" if line.startswith("#") else line for line in lines)
+    return "\n".join(f" {line}" if _PATCH.match(line) else line for line in lines)
 
 
 def _cut(subject: str) -> str:

@@ -14,6 +14,7 @@ from agent.domain.allow import FALSE_ALARM
 from agent.domain.change import AddedLines
 from agent.domain.keys import KEY_BYTES, PRIVATE_KEY, own_keys, well_known
 from agent.domain.text import one_line
+from agent.gate.pieces import known_in_pieces, own_in_pieces
 from agent.gate.protocol import Objection
 
 _PATH_WIDTH = 120
@@ -81,6 +82,11 @@ def _hits(lines: Sequence[tuple[int, str]], own: Mapping[str, str]) -> Iterator[
         hit = _own_value(text, own) or _prefixed(text) or _private_key(text, following) or _login(text) or _assigned(text)
         if hit:
             yield number, hit
+    for number, name in own_in_pieces(lines, own):
+        yield number, _Hit(f"the value of ${name}, in pieces", "")
+    for number, kind, key in known_in_pieces(lines):
+        if not _EXAMPLE.search(key):
+            yield number, _Hit(f"{kind}, in pieces", key)
 
 
 def _own_value(text: str, own: Mapping[str, str]) -> _Hit | None:

@@ -61,7 +61,8 @@ def gate(
     idle = not changes and NO_CHANGE not in item.allow
     was_red = {command for command in commands if command in before and not before[command].ok}
     held = settled(changes, added, known)
-    telling = [*secrets(added, environment), *secrets_told(texts, environment)]
+    names = [("the names of new files", "\n\n".join(change.path for change in changes if change.kind == "added"))]
+    telling = [*secrets(added, environment), *secrets_told([*texts, *names], environment)]
     refused, allowed = sorted_out([*telling, *unseen(changes, added), *held, *weakened(sides, commands, item)], item.allow)
     refused = (*findings(changes, limits, memory), *refused, *([UNCHANGED.told] if idle and not was_red else []))
     if refused:

@@ -77,3 +77,21 @@ def test_the_reason_of_an_undo_tells_of_no_step_and_comes_back(line: str) -> Non
 
 def test_words_that_only_begin_like_a_trailer_stay_in_a_reason() -> None:
     assert reason_of("Revert\n\nAgent-based work is slow.\nAgent-Step: x") == "Agent-based work is slow."
+
+
+@pytest.mark.parametrize("text", ["[skip ci] Done.", "Done. [ci  skip]", "[No CI]", "x [skip actions] y", "***NO_CI***", "Done.\nskip-checks: true"])
+def test_no_text_of_a_note_turns_off_what_runs_elsewhere(text: str) -> None:
+    for note in (Note.of("T", text), Note.of(text.split("\n", maxsplit=1)[0], "Text.")):
+        message = step_message(STEP, note, Outcome.DONE).lower()
+        assert not any(told in message for told in ("[skip", "[ci", "[no", "***no_ci***", "skip-checks:"))
+
+
+def test_no_text_of_a_note_is_a_patch_to_whoever_sends_the_commit_by_mail() -> None:
+    patch = "Done.\n---\ndiff --git a/x b/x\nIndex: x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\nFrom me"
+    lines = step_message(STEP, Note.of("T", patch), Outcome.DONE).split("\n")
+    assert not [line for line in lines if line.startswith(("---", "diff -", "Index: ", "From "))]
+
+
+def test_control_characters_of_a_title_and_a_note_stand_in_a_message_by_their_codes() -> None:
+    message = step_message(STEP, Note.of("A\x1b[2Jtitle\rB", "A \x1b]0;note\x07 and \u202eback."), Outcome.DONE)
+    assert not any(char in message for char in "\x1b\r\x07\u202e")

@@ -172,3 +172,44 @@ def test_a_person_may_allow_what_is_no_secret_by_its_fingerprint_and_never_an_ow
 def test_a_secret_between_nul_bytes_is_found() -> None:
     text = f'key = "{RANDOM}"'.encode("utf-16-le").decode()
     assert secrets({"a.txt": [(1, text)]}, {})
+
+
+OWN = "hunter2-and-a-half-" + "a" * 4 + "-9d8f7g"
+BROKEN = {
+    "by concatenation": 'key = "{0}" + "{1}"',
+    "by a newline": "key: >-\n  {0}\n  {1}",
+    "by a backslash": 'export KEY="{0}\\\n{1}"',
+    "by strings side by side": 'key = (\n    "{0}"\n    "{1}"\n)',
+    "by a function": "key = join('{0}', '{1}')",
+    "by three": "key = '{0}' + \\\n  '' + '{1}'",
+}
+
+
+@pytest.mark.parametrize("way", BROKEN)
+def test_the_value_of_a_variable_is_found_in_pieces_where_it_begins(way: str) -> None:
+    text = "first\n" + BROKEN[way].format(OWN[:11], OWN[11:])
+    at = next(number for number, line in enumerate(text.split("\n"), 1) if OWN[:11] in line)
+    found = [one.text for one in objections({"app.py": list(enumerate(text.split("\n"), 1))}, {"ACME_TOKEN": OWN})]
+    assert len(found) == 1
+    assert found[0].startswith(f"app.py:{at} holds what looks like the value of $ACME_TOKEN, in pieces")
+    assert OWN[:11] not in found[0]
+
+
+@pytest.mark.parametrize("way", ["by concatenation", "by a backslash", "by strings side by side", "by three"])
+@pytest.mark.parametrize("kind", ["Anthropic", "GitHub", "AWS"])
+def test_a_well_known_key_is_found_in_pieces_and_may_be_allowed(way: str, kind: str) -> None:
+    text = BROKEN[way].format(KEYS[kind][:6], KEYS[kind][6:])
+    (found,) = objections({"app.py": list(enumerate(text.split("\n"), 5))}, {})
+    assert "in pieces" in found.text
+    assert found.word == f"no-secret-{fingerprint(KEYS[kind])}"
+
+
+@pytest.mark.parametrize(
+    "text", [f'["{OWN[:11]}", 1, "{OWN[12:]}"]', f'"{OWN[:11]}" + rest', f"{OWN[:11]}\nother\n{OWN[11:]}", 'name = "sk-" + "ant"\nother = "x"']
+)
+def test_what_only_has_a_piece_of_a_key_is_let_alone(text: str) -> None:
+    assert objections({"app.py": list(enumerate(text.split("\n"), 1))}, {"ACME_TOKEN": OWN}) == ()
+
+
+def test_pieces_in_lines_that_do_not_follow_one_another_are_none_of_a_whole() -> None:
+    assert objections({"app.py": [(1, f'"{OWN[:11]}"'), (9, f'"{OWN[11:]}"')]}, {"ACME_TOKEN": OWN}) == ()

@@ -62,3 +62,11 @@ def test_what_a_person_let_through_passes(listed: Project) -> None:
     ran = listed.agentctl("step")
     assert ran.code == 0, ran.err
     assert "# The server" in listed.git("show", "-p", "HEAD")
+
+
+def test_a_secret_in_the_name_of_a_new_file_is_told_and_never_itself(listed: Project) -> None:
+    listed.record({ITEM: [[reply(ADDS, call("write", path=f"logs/{TOKEN}.txt", content="x\n"), finish())]]})
+    assert listed.agentctl("step").code == 4
+    message = listed.git("log", "-1", "-p", "--format=")
+    assert "of the names of new files holds what looks like a GitHub token" in " ".join(message.replace("\n+", " ").split())
+    assert TOKEN not in message

