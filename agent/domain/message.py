@@ -17,7 +17,7 @@ _MARGIN = r"^[ \t>*-]*"  # what squashing, quoting and listing put before a line
 _TRAILER = re.compile(rf"{_MARGIN}Agent-(Step|Earlier|Outcome|Model|Tokens|Cost): (.*?)[ \t\r]*$", re.MULTILINE)
 # Whatever `_TRAILER` reads, and what else git or a forge takes for a statement about the commit.
 _STATEMENT = re.compile(
-    rf"{_MARGIN}(?:Agent-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Tested-by|Change-Id|skip-checks)[ \t]*:.*$",
+    rf"{_MARGIN}(?:Agent(?:ctl)?-[a-z]+|Signed-off-by|Co-authored-by|Reviewed-by|Acked-by|Tested-by|Change-Id|skip-checks)[ \t]*:.*$",
     re.MULTILINE | re.IGNORECASE,
 )
 # What git takes for a comment, or, in a message sent by mail, for the patch.

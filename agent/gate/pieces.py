@@ -38,6 +38,7 @@ def known_in_pieces(lines: Sequence[Line]) -> Iterator[tuple[int, str, str]]:
 
 def _blocks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     """Lines that follow one another."""
+    lines = [(number, text.replace("\0", "")) for number, text in lines]  # a file in UTF-16
     begin = 0
     for place in range(1, len(lines) + 1):
         if place == len(lines) or lines[place][0] != lines[place - 1][0] + 1:
@@ -54,7 +55,7 @@ def _joined(text: str) -> str:
 
 
 def _text(block: Sequence[Line]) -> str:
-    return "\n".join(text for _, text in block).replace("\0", "")
+    return "\n".join(text for _, text in block)
 
 
 def _last(block: Sequence[Line], key: str, tidied: Callable[[str], str]) -> int:

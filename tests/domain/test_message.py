@@ -95,3 +95,8 @@ def test_no_text_of_a_note_is_a_patch_to_whoever_sends_the_commit_by_mail() -> N
 def test_control_characters_of_a_title_and_a_note_stand_in_a_message_by_their_codes() -> None:
     message = step_message(STEP, Note.of("A\x1b[2Jtitle\rB", "A \x1b]0;note\x07 and \u202eback."), Outcome.DONE)
     assert not any(char in message for char in "\x1b\r\x07\u202e")
+
+
+@pytest.mark.parametrize("line", ["Agentctl-Step: x", "Tested-by: A", "co-authored-by : A <a@b.example>"])
+def test_a_line_of_a_note_that_poses_as_a_statement_is_left_out(line: str) -> None:
+    assert line not in step_message(STEP, Note.of("T", f"Done.\n{line}"), Outcome.DONE)

@@ -213,3 +213,8 @@ def test_what_only_has_a_piece_of_a_key_is_let_alone(text: str) -> None:
 
 def test_pieces_in_lines_that_do_not_follow_one_another_are_none_of_a_whole() -> None:
     assert objections({"app.py": [(1, f'"{OWN[:11]}"'), (9, f'"{OWN[11:]}"')]}, {"ACME_TOKEN": OWN}) == ()
+
+
+def test_a_value_that_stands_whole_in_utf_16_is_told_once() -> None:
+    wide = OWN.encode("utf-16-le").decode()
+    assert len(objections({"x.txt": [(1, wide)]}, {"ACME_TOKEN": OWN})) == 1
