@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 
 from agent.domain.change import GITLINK, AddedLines, Change, Kind
 from agent.repository.repo import FOLDER, Repo
+from agent.repository.snapshot import entries_of
 
 _KINDS: dict[str, Kind] = {"A": "added", "D": "deleted"}
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -61,19 +62,19 @@ def moved_links(repo: Repo, old: str, new: str) -> dict[str, tuple[str, str]]:
 
 
 def both_texts(repo: Repo, old: str, new: str, paths: Collection[str]) -> dict[str, tuple[str | None, str | None]]:
-    """What each of `paths` (relative to the top) holds in two trees, None where it is no file there; bytes that aren't UTF-8 are replaced."""
+    """What each of `paths` (relative to the top) that differs holds in two trees, None where it is no file there; bytes that aren't UTF-8 are replaced."""
     if not paths:
         return {}
-    fields = os.fsdecode(repo.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new)).split("\0")
-    told = ((path, field.removeprefix(":").split(" ")) for field, path in zip(fields[0::2], fields[1::2], strict=False) if path in paths)
-    ids = {path: (_file_id(words[0], words[2]), _file_id(words[1], words[3])) for path, words in told}
+    before, after = (entries_of(repo, tree, list(paths)) for tree in (old, new))
+    differing = [path for path in paths if before.get(path) != after.get(path)]
+    ids = {path: (_file_id(before.get(path)), _file_id(after.get(path))) for path in differing}
     wanted = sorted({identity for pair in ids.values() for identity in pair if identity})
     texts = dict(zip(wanted, repo.blobs(wanted), strict=True))
-    return {path: (_text(texts.get(before)), _text(texts.get(after))) for path, (before, after) in ids.items()}
+    return {path: (_text(texts.get(one)), _text(texts.get(other))) for path, (one, other) in ids.items()}
 
 
-def _file_id(mode: str, identity: str) -> str:
-    return identity if mode.startswith("100") else ""
+def _file_id(entry: tuple[str, str] | None) -> str:
+    return entry[1] if entry and entry[0].startswith("100") else ""
 
 
 def _text(blob: bytes | None) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agent.repository.git import GitError
+from agent.repository.objects import entries
 from agent.repository.repo import Repo
 from agent.repository.settled import settle
 
@@ -18,16 +19,20 @@ PAUSED = "refs/agentctl/paused/"
 ATTEMPTS = "refs/agentctl/attempts/"
 KEPT = "refs/agentctl/kept/"
 
-_FOLDER = "040000"  # the mode of a tree in a tree
-_WORDS = 1000  # paths that a command line surely holds
+_FOLDER = b"40000"  # the mode of a tree in a tree
 
 
 def entries_of(repo: Repo, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Mode and object of those of `paths` that `tree` holds."""
-    portions = (paths[start : start + _WORDS] for start in range(0, len(paths), _WORDS))
-    out = b"".join(repo.git.run("ls-tree", "-z", "--full-tree", tree, "--", *some) for some in portions)
-    told = [line.partition("\t") for line in os.fsdecode(out).split("\0") if line]
-    return {path: (meta[:6], meta.rpartition(" ")[2]) for meta, _, path in told if not meta.startswith(_FOLDER)}
+    """Mode and object of those of `paths` that `tree` holds as anything but a folder."""
+    wanted: dict[str, dict[bytes, str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        wanted.setdefault(folder, {})[os.fsencode(name)] = path
+    held: dict[str, tuple[str, str]] = {}
+    for names, found in zip(wanted.values(), repo.git.objects.contents([f"{tree}:{folder}" for folder in wanted]), strict=True):
+        rows = entries(found) if found and found.kind == "tree" else iter(())
+        held |= {names[name]: (mode.decode().zfill(6), identity.hex()) for mode, name, identity in rows if name in names and mode != _FOLDER}
+    return held
 
 
 def index_lines(paths: Iterable[str], entries: Mapping[str, tuple[str, str]], like: str) -> bytes:
