@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -112,7 +113,7 @@ class Judge:
     def _sides(self, changes: tuple[Change, ...], base: str, tree: str) -> list[Sides]:
         """The texts of what can weaken tests; of a file that is too large to land anyway none are read."""
         paths = [one.path for one in changes if one.bytes <= self._limits.file_bytes]
-        stayed = self._settings(base) if any(JAVASCRIPTS.search(path) for path in paths) else []
+        stayed = self._settings(base) if any(re.search(JAVASCRIPTS, path) for path in paths) else []
         changed = [
             Sides(path, *texts) for path, texts in both_texts(self._repo, base, tree, [one for one in paths if weakens(one, self._commands)]).items()
         ]

@@ -12,10 +12,8 @@ from agent.domain.shellwords import shell_words
 Read = Callable[[Sequence[str]], Sequence[str | None]]
 """Reads files of the base commit by their paths from the top; None for what isn't there."""
 
-_PROGRAM = re.compile(
-    r"(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|deno|bun|ruby|perl|php|tsx|ts-node|env|exec|time|nice|timeout|xargs|uv|poetry|run|npx|-f"
-)
-_BETWEEN = re.compile(r"[();<>|&]+|-.*|\w+=.*|\d+[smh]?")
+_PROGRAM = r"(?:ba|da|z|k)?sh|source|\.|python[\d.]*|node|deno|bun|ruby|perl|php|tsx|ts-node|env|exec|time|nice|timeout|xargs|uv|poetry|run|npx|-f"
+_BETWEEN = r"[();<>|&]+|-.*|\w+=.*|\d+[smh]?"
 # Where a runner finds what to do, by its name.
 _RECIPES: Mapping[str, tuple[str, ...]] = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
@@ -28,7 +26,7 @@ HOOKS = (
     *(f"{dot}lefthook{local}.{kind}" for dot in ("", ".") for local in ("", "-local") for kind in ("yml", "yaml", "toml", "json")),
 )
 """Files and folders by which a repository carries hooks of git."""
-_WORD = re.compile(r"[\w./+][\w.@+/-]*[\w+-]")
+_WORD = r"[\w./+][\w.@+/-]*[\w+-]"
 _DEEP = 4  # calls from one script to the next
 _MANY = 500  # words of one level that are looked up
 LONGEST = 200_000
@@ -39,10 +37,10 @@ def scripts_in(command: str) -> list[str]:
     """The words of a shell command that stand where a program does, or after a program that runs a file."""
     found, expected = [], True
     for word in shell_words(command):
-        if expected and not _BETWEEN.fullmatch(word):
+        if expected and not re.fullmatch(_BETWEEN, word):
             found.append(word)
-        runner = bool(_PROGRAM.fullmatch(posixpath.basename(word)))
-        expected = runner or bool(re.fullmatch(r"[();|&]+", word)) or (expected and bool(_BETWEEN.fullmatch(word)))
+        runner = bool(re.fullmatch(_PROGRAM, posixpath.basename(word)))
+        expected = runner or bool(re.fullmatch(r"[();|&]+", word)) or (expected and bool(re.fullmatch(_BETWEEN, word)))
     return found
 
 
@@ -67,7 +65,7 @@ def called_by(texts: Iterable[tuple[str, str]], under: str, read: Read) -> froze
 def _beyond(told: Sequence[tuple[str, str]], under: str, read: Read) -> frozenset[str]:
     known: set[str] = set()
     for _ in range(_DEEP):
-        places = {place for path, text in told for word in _WORD.findall(text) for place in _places(word, path, under)}
+        places = {place for path, text in told for word in re.findall(_WORD, text) for place in _places(word, path, under)}
         told = [(path, text) for path, text in _texts(sorted(places - known)[:_MANY], read) if _is_script(path, text)]
         known.update(path for path, _ in told)
         if not told:

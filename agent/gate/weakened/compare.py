@@ -19,19 +19,17 @@ from agent.gate.weakened.settings import settings_reader
 
 _WIDTH = 90
 _PATH_WIDTH = 100
-_LITERAL = re.compile(
-    r"(?:[rbfu]{1,2})?(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|(?<![\w.])-?\d[\w.]*|\b(?:True|False|None|true|false|null|nil)\b"
-)
+_LITERAL = r"(?:[rbfu]{1,2})?(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|(?<![\w.])-?\d[\w.]*|\b(?:True|False|None|true|false|null|nil)\b"
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e"})
-_KINDS: tuple[tuple[re.Pattern[str], bool, Read], ...] = (
+_KINDS: tuple[tuple[str, bool, Read], ...] = (
     # By the file's name, whether only where it is a test's, how it is read.
-    (re.compile(r"\.pyi?$"), True, read_python),
-    (re.compile(r"\.[cm]?[jt]sx?$"), True, reader(JAVASCRIPT)),
-    (re.compile(r"_test\.go$"), False, reader(GO)),
-    (re.compile(r"\.rs$"), False, reader(RUST)),
-    (re.compile(r"\.(?:java|kt|kts|groovy|scala)$"), True, reader(JVM)),
+    (r"\.pyi?$", True, read_python),
+    (r"\.[cm]?[jt]sx?$", True, reader(JAVASCRIPT)),
+    (r"_test\.go$", False, reader(GO)),
+    (r"\.rs$", False, reader(RUST)),
+    (r"\.(?:java|kt|kts|groovy|scala)$", True, reader(JVM)),
 )
-_TEST_NAME = re.compile(r"(?:^|[._-])(?:test|tests|spec|conftest)(?:[._-]|$)|(?:Test|Tests|IT|Spec)\.\w+$", re.IGNORECASE)
+_TEST_NAME = r"(?i)(?:^|[._-])(?:test|tests|spec|conftest)(?:[._-]|$)|(?:Test|Tests|IT|Spec)\.\w+$"
 
 
 def weakens(path: str, commands: Sequence[str]) -> bool:
@@ -87,8 +85,8 @@ class _Elsewhere:
 
 def _readers(path: str, commands: Sequence[str]) -> list[Read]:
     pure = PurePosixPath(path)
-    in_tests = not _TEST_FOLDERS.isdisjoint(part.lower() for part in pure.parts[:-1]) or bool(_TEST_NAME.search(pure.name))
-    found = [read for pattern, only_tests, read in _KINDS if pattern.search(path) and (in_tests or not only_tests)]
+    in_tests = not _TEST_FOLDERS.isdisjoint(part.lower() for part in pure.parts[:-1]) or bool(re.search(_TEST_NAME, pure.name))
+    found = [read for pattern, only_tests, read in _KINDS if re.search(pattern, path) and (in_tests or not only_tests)]
     settings = settings_reader(path, commands)
     hooks = read_hooks if path.endswith(".py") and not in_tests else None
     return [*found, *(read for read in (settings, hooks) if read)]
@@ -149,12 +147,12 @@ def _is_test(name: str) -> bool:
 
 
 def _shape(assertion: str) -> str:
-    return _LITERAL.sub("…", assertion)
+    return re.sub(_LITERAL, "…", assertion)
 
 
 def _fresh(old: str, new: str) -> list[str]:
     """The values of an assertion that it hadn't before, without quotes."""
-    return [value.strip("'\"`") for value in (Counter(_LITERAL.findall(new)) - Counter(_LITERAL.findall(old))).elements()]
+    return [value.strip("'\"`") for value in (Counter(re.findall(_LITERAL, new)) - Counter(re.findall(_LITERAL, old))).elements()]
 
 
 def _holds(told: str, value: str) -> bool:

@@ -14,18 +14,17 @@ _HOOK = (
     r"pytest_(?:collect\w*|itemcollected|ignore_collect|pycollect_\w+|make_collect_report|runtest\w*|sessionfinish|report_teststatus|pyfunc_call"
     r"|cmdline_\w+|load_initial_conftests|deselected|unconfigure|fixture_setup)"
 )
-_HOOKS = re.compile(_HOOK)
-_SKIPS = re.compile(
+_SKIPS = (
     r"(?:(?:\w+\.)*(?:pytest|unittest|case|mark)\.)?(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|importorskip|exit)"
     r"|(?:self|cls)\.skipTest|(?:\w+\.)?_exit|os\.exec\w+|sys\.exit|SystemExit|quit"
     rf"|collect_ignore|collect_ignore_glob|load_tests|__test__|{_HOOK}"
 )
-_RUNNERS = re.compile(r"(?:_?pytest|unittest|pluggy|nose2?)(?!\.mock)(?:\..*)?")
+_RUNNERS = r"(?:_?pytest|unittest|pluggy|nose2?)(?!\.mock)(?:\..*)?"
 _OUTCOMES = frozenset({"testsfailed", "exitstatus", "wasxfail", "testscollected"})
-_OF_UNITTEST = re.compile(
+_OF_UNITTEST = (
     r"fail|assert(?:Equals?|NotEqual|True|False|Is|IsNot|IsNone|IsNotNone|In|NotIn|Raises|AlmostEqual|Greater|Less|Regex|CountEqual|\w+Equal)"
 )
-_ASSERTS = re.compile(r"_?assert\w*|raises|warns|fail|expect\w*|deprecated_call")
+_ASSERTS = r"_?assert\w*|raises|warns|fail|expect\w*|deprecated_call"
 
 
 def read_python(text: str) -> Tests | None:
@@ -43,7 +42,7 @@ def read_hooks(text: str) -> Tests | None:
     if "pytest_" not in text:
         return Tests()
     found = read_python(text)
-    return found and Tests(marks=tuple(mark for mark in found.marks if _HOOKS.search(mark.text)))
+    return found and Tests(marks=tuple(mark for mark in found.marks if re.search(_HOOK, mark.text)))
 
 
 def _read(tree: ast.Module, text: str) -> Tests:
@@ -56,7 +55,7 @@ def _read(tree: ast.Module, text: str) -> Tests:
             asserted.setdefault(name, []).append(told)
     lines = text.splitlines()
     marked = sorted(
-        {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and _SKIPS.fullmatch(_name(node))}
+        {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt) and re.fullmatch(_SKIPS, _name(node))}
         | _bare(tree)
         | _replaced(tree)
         | _brought_in(tree)
@@ -79,7 +78,7 @@ def _assertion(node: ast.AST) -> str:
     """An assertion's source; "" for what is none, and for one that always holds."""
     if isinstance(node, ast.Assert):
         return "" if _always(node.test) else ast.unparse(node.test)
-    if not isinstance(node, ast.Call) or not _ASSERTS.fullmatch(last_name(node.func)):
+    if not isinstance(node, ast.Call) or not re.fullmatch(_ASSERTS, last_name(node.func)):
         return ""
     if node.args and last_name(node.func) in {"assertTrue", "assert_", "expect"} and _always(node.args[0]):
         return ""
@@ -107,33 +106,40 @@ def _always(test: ast.expr) -> bool:
 def _bare(tree: ast.Module) -> set[int]:
     """The lines of decorators that skip and are called by nothing but their name."""
     decorated = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef))
-    return {one.lineno for node in decorated for one in node.decorator_list if isinstance(one, ast.Name) and _SKIPS.fullmatch(one.id)}
+    return {one.lineno for node in decorated for one in node.decorator_list if isinstance(one, ast.Name) and re.fullmatch(_SKIPS, one.id)}
 
 
 def _replaced(tree: ast.Module) -> set[int]:
     """The lines where a class, or an object, gets an assertion of unittest's own that is another."""
     inside = [one for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for one in node.body]
-    defined = {one.lineno for one in inside if isinstance(one, ast.FunctionDef) and _OF_UNITTEST.fullmatch(one.name)}
+    defined = {one.lineno for one in inside if isinstance(one, ast.FunctionDef) and re.fullmatch(_OF_UNITTEST, one.name)}
     targets = (target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in node.targets)
-    return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and _OF_UNITTEST.fullmatch(last_name(one))}
+    return defined | {one.lineno for one in targets if isinstance(one, ast.Attribute | ast.Name) and re.fullmatch(_OF_UNITTEST, last_name(one))}
 
 
 def _brought_in(tree: ast.Module) -> set[int]:
     """The lines that import a hook, or hold its name as a text."""
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-    named = {node.lineno for node in imports for one in node.names if _HOOKS.fullmatch(one.asname or one.name)}
+    named = {node.lineno for node in imports for one in node.names if re.fullmatch(_HOOK, one.asname or one.name)}
     texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return named | {node.lineno for node in texts if isinstance(node.value, str) and _HOOKS.fullmatch(node.value)}
+    return named | {node.lineno for node in texts if isinstance(node.value, str) and re.fullmatch(_HOOK, node.value)}
 
 
 def _of_runners(tree: ast.Module) -> set[int]:
     """The lines that set something of a test runner's own modules, or what a whole run comes to."""
     nodes = list(ast.walk(tree))
     own = {
-        (one.asname or one.name).split(".")[0] for node in nodes if isinstance(node, ast.Import) for one in node.names if _RUNNERS.fullmatch(one.name)
+        (one.asname or one.name).split(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import)
+        for one in node.names
+        if re.fullmatch(_RUNNERS, one.name)
     }
     own |= {
-        one.asname or one.name for node in nodes if isinstance(node, ast.ImportFrom) and _RUNNERS.fullmatch(node.module or "") for one in node.names
+        one.asname or one.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and re.fullmatch(_RUNNERS, node.module or "")
+        for one in node.names
     } - {"mock"}
     targets = (target for node in nodes if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) for target in _targets(node))
     found = {one.lineno for one in targets if isinstance(one, ast.Attribute) and (one.attr in _OUTCOMES or _root(one) in own)}

@@ -13,13 +13,13 @@ from agent.gate.weakened.protocol import Mark, Read, Tests
 _Find = Callable[[str, Collection[str]], Tests]
 _Line = tuple[int, str]
 _Lines = dict[str, list[_Line]]
-_RULE = re.compile(r"([^\s#:=@-][^#:=]*?)\s*(?<![:?+!]):{1,2}(?!=)\s*([^=]*)$")
-_VARIABLE = re.compile(r"\s*(?:(?:export|override|private|define)\s+)*([\w.]+)\s*(?:[:?+!]*=|$)")
-_BRANCH = re.compile(r"\s*(?:ifn?(?:eq|def)|else|endif)\b")
-_USED = re.compile(r"\$[({](\w+)[)}]|\{\{\s*(\w+)\s*\}\}")
-_WORD = re.compile(r"[\w./-]+")
+_RULE = r"([^\s#:=@-][^#:=]*?)\s*(?<![:?+!]):{1,2}(?!=)\s*([^=]*)$"
+_VARIABLE = r"\s*(?:(?:export|override|private|define)\s+)*([\w.]+)\s*(?:[:?+!]*=|$)"
+_BRANCH = r"\s*(?:ifn?(?:eq|def)|else|endif)\b"
+_USED = r"\$[({](\w+)[)}]|\{\{\s*(\w+)\s*\}\}"
+_WORD = r"[\w./-]+"
 # What bears on every rule, by no name that a rule has: how make starts commands, other files, and variables for a target alone.
-_ALWAYS = re.compile(
+_ALWAYS = (
     r"(?:(?:export|override)\s+)*(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|PATH|BASH_ENV|ENV|NODE_OPTIONS|PYTHON\w+)\s*[:?+!]*=|-?include\b|import\b|set\s+shell\b"
     r"|\.(?:IGNORE|ONESHELL|DEFAULT_GOAL)\b|[^\s#:=][^#:=]*:\s*(?:(?:export|override|private)\s+)*\w+\s*[:?+!]*="
 )
@@ -43,11 +43,13 @@ def _rules(text: str, words: Collection[str]) -> Tests:
     wanted = [word for word in words if word in rules] or [name for name in rules if not name.startswith(".")][:1]
     reached = _reached(wanted, rules)
     told = [one for lines in reached.values() for one in lines]
-    used = _reached((match[1] or match[2] for _, line in told for match in _USED.finditer(line)), variables)
+    used = _reached((match[1] or match[2] for _, line in told for match in re.finditer(_USED, line)), variables)
     again = [one for lines in reached.values() for one in [one for one in lines if not one[1][0].isspace()][1:]]
     again += [one for lines in used.values() for one in lines[1:]]
     marks = tuple(Mark(number, " ".join(line.split())) for number, line in sorted({*always, *again}))
-    needed = [f"{name}: {word}" for name, lines in reached.items() for _, line in lines if (rule := _RULE.match(line)) for word in rule[2].split()]
+    needed = [
+        f"{name}: {word}" for name, lines in reached.items() for _, line in lines if (rule := re.match(_RULE, line)) for word in rule[2].split()
+    ]
     recipes = [line for _, line in sorted({*told}) if line[0].isspace()]
     return _kept([*needed, *(" ".join(line.split()) for line in (*recipes, *(line for lines in used.values() for _, line in lines)))], marks)
 
@@ -63,15 +65,15 @@ def _parsed(text: str) -> tuple[_Lines, _Lines, list[_Line]]:
         if line[0].isspace() and targets:
             for target in targets:
                 rules[target].append(one)
-        elif _ALWAYS.match(line):
+        elif re.match(_ALWAYS, line):
             always.append(one)
-        elif rule := _RULE.match(line):
+        elif rule := re.match(_RULE, line):
             targets = rule[1].split()
             for target in targets:
                 rules.setdefault(target, []).append(one)
-        elif not _BRANCH.match(line):
+        elif not re.match(_BRANCH, line):
             targets = []
-            if named := _VARIABLE.match(line):
+            if named := re.match(_VARIABLE, line):
                 variables.setdefault(named[1], []).append(one)
     return rules, variables, always
 
@@ -98,7 +100,7 @@ def _reached(names: Iterable[str], known: _Lines) -> _Lines:
         name = waiting.pop()
         if name in known and name not in found:
             found[name] = known[name]
-            waiting += [word for _, line in known[name] for word in _WORD.findall(line)]
+            waiting += [word for _, line in known[name] for word in re.findall(_WORD, line)]
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agent.gate.weakened.protocol import Mark, Read, Tests
 from agent.gate.weakened.recipes import recipe_reader
 
-_SELECTS = re.compile(
+_SELECTS = (
     r"--deselect|--ignore(?:-glob)?\b|(?<![\w-])-k[ =]|(?<![\w-])-m[ =]['\"]?\\?['\"]?not\b|--lf\b|--last-failed"
     r"|\b(?:collect_ignore(?:_glob)?|norecursedirs|testpaths|python_(?:files|classes|functions))\b"
     r"|\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testNamePattern|testPathPattern|passWithNoTests|allowOnly)\b"
@@ -18,36 +18,27 @@ _SELECTS = re.compile(
     r"|\bPYTEST_PLUGINS\b|\bpytest11\b|\bPYTHONOPTIMIZE\b|\bpython[\d.]* +(?:-\w+ +)*-\w*O|--test-(?:name-pattern|skip-pattern|only)\b"
     r"|\b(?:testRunner|testResultsProcessor|dangerouslyIgnoreUnhandledErrors)\b"
 )
-_EXCLUDES = re.compile(r"\b(?:exclude|ignore|include|spec|f?grep|invert|runner|retry|retries|roots)\b['\"]?\s*[:=]")
+_EXCLUDES = r"\b(?:exclude|ignore|include|spec|f?grep|invert|runner|retry|retries|roots)\b['\"]?\s*[:=]"
 # What starts tests in another shell, by another program, or under a module of the tree.
-_STARTERS = re.compile(
-    r"script-?shell|node-?options|ignore-?scripts|yarn-?path|preload|^\s*['\"]?(?:runner|rustc|rustdoc|rustc-wrapper|rustc-workspace-wrapper|rustflags)\b|^\s*-plugin",
-    re.IGNORECASE,
-)
-_CARGO = re.compile(r"\b(?:test|doctest|harness|autotests|debug-assertions|overflow-checks)\s*=\s*false")
-_JVM = re.compile(
-    r"-Dmaven\.|-DskipTests|-Dtest=|-D\w*[gG]roups|(?:^|\s)(?:-fn|--fail-never)\b|-javaagent|deactivate|autodetection|\bexclude", re.IGNORECASE
-)
-_SWALLOWS = re.compile(
-    r"\|\| *(?:true|:|exit 0|/bin/true)\b|\|\| *:|\bexit 0\b|\bset \+e\b|^\s*(?:true|:)\s*$|; *true *['\"]?,?$|^\t-[^-]|continue-on-error: *true|--exit-zero"
-)
-_RUNNER = re.compile(
+_STARTERS = r"(?i)script-?shell|node-?options|ignore-?scripts|yarn-?path|preload|^\s*['\"]?(?:runner|rustc|rustdoc|rustc-wrapper|rustc-workspace-wrapper|rustflags)\b|^\s*-plugin"
+_CARGO = r"\b(?:test|doctest|harness|autotests|debug-assertions|overflow-checks)\s*=\s*false"
+_JVM = r"(?i)-Dmaven\.|-DskipTests|-Dtest=|-D\w*[gG]roups|(?:^|\s)(?:-fn|--fail-never)\b|-javaagent|deactivate|autodetection|\bexclude"
+_SWALLOWS = r"\|\| *(?:true|:|exit 0|/bin/true)\b|\|\| *:|\bexit 0\b|\bset \+e\b|^\s*(?:true|:)\s*$|; *true *['\"]?,?$|^\t-[^-]|continue-on-error: *true|--exit-zero"
+_RUNNER = (
     r"(?:^|/)(?:pytest\.ini|\.pytest\.ini|conftest\.py|noxfile\.py|(?:jest|vitest|vite|playwright|karma)\.config\.\w+|\.mocharc\.\w+|nextest\.toml)$"
 )
-_SHARED = re.compile(r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|pom\.xml|build\.gradle(?:\.kts)?)$")
-_STARTS = re.compile(r"(?:^|/)(?:\.npmrc|\.yarnrc(?:\.yml)?|bunfig\.toml|pnpm-workspace\.yaml|\.cargo/config(?:\.toml)?)$")
-_STARTS_JVM = re.compile(r"(?:^|/)(?:\.mvn/(?:maven|jvm)\.config|gradle\.properties|junit-platform\.properties|testng\.xml)$")
-_SHADOWS = re.compile(
-    r"(?:(?:src|lib|python|tests?)/)?(?:pytest|_pytest|pluggy|unittest|sitecustomize|usercustomize|nose2?|coverage)(?:\.py|/__(?:init|main)__\.py)|(?:.*/)?[^/]+\.pth"
-)
-_BUILD = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$")
+_SHARED = r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|pom\.xml|build\.gradle(?:\.kts)?)$"
+_STARTS = r"(?:^|/)(?:\.npmrc|\.yarnrc(?:\.yml)?|bunfig\.toml|pnpm-workspace\.yaml|\.cargo/config(?:\.toml)?)$"
+_STARTS_JVM = r"(?:^|/)(?:\.mvn/(?:maven|jvm)\.config|gradle\.properties|junit-platform\.properties|testng\.xml)$"
+_SHADOWS = r"(?:(?:src|lib|python|tests?)/)?(?:pytest|_pytest|pluggy|unittest|sitecustomize|usercustomize|nose2?|coverage)(?:\.py|/__(?:init|main)__\.py)|(?:.*/)?[^/]+\.pth"
+_BUILD = r"(?:^|/)(?:GNUm|M|m)akefile$|\.mk$|(?:^|/)[Jj]ustfile$|(?:^|/)Taskfile\.ya?ml$"
 
 
-_KINDS: tuple[tuple[re.Pattern[str], tuple[re.Pattern[str], ...]], ...] = (
+_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # By the file's path, what a line of it may not newly be.
     (_STARTS, (_STARTERS,)),
     (_STARTS_JVM, (_JVM,)),
-    (re.compile(r"(?:^|/)Cargo\.toml$"), (_CARGO, _SELECTS, _SWALLOWS)),
+    (r"(?:^|/)Cargo\.toml$", (_CARGO, _SELECTS, _SWALLOWS)),
     (_RUNNER, (_SELECTS, _EXCLUDES, _SWALLOWS)),
     (_SHARED, (_SELECTS, _SWALLOWS)),
     (_BUILD, (_SELECTS, _SWALLOWS)),
@@ -59,13 +50,13 @@ def settings_reader(path: str, commands: Sequence[str]) -> Read | None:
 
     One that Python loads in the stead of a test runner, or before it, is as a whole what keeps tests from counting.
     """
-    if _SHADOWS.fullmatch(path):
+    if re.fullmatch(_SHADOWS, path):
         return lambda text: Tests(marks=(Mark(1, text.strip().partition("\n")[0] or path),))
     script = not path.endswith(".py") and any(re.search(rf"(?<![\w-]){re.escape(path)}(?![\w-])", command) for command in commands)
     if recipe := recipe_reader(path, commands):
         marks = _reading(_SELECTS, _SWALLOWS)
         return lambda text: _both(marks(text), recipe(text))
-    if patterns := next((patterns for names, patterns in _KINDS if names.search(path)), ()):
+    if patterns := next((patterns for names, patterns in _KINDS if re.search(names, path)), ()):
         return _reading(*patterns)
     return _reading(_SELECTS, _SWALLOWS, keeps=True) if script else None
 
@@ -74,12 +65,12 @@ def _both(one: Tests | None, other: Tests | None) -> Tests | None:
     return one and other and Tests({**one.asserted, **other.asserted}, (*one.marks, *other.marks))
 
 
-def _reading(*patterns: re.Pattern[str], keeps: bool = False) -> Read:
+def _reading(*patterns: str, keeps: bool = False) -> Read:
     """Marks the lines that match; where it `keeps` them, each line counts as an assertion of its own, which may move and not go."""
 
     def read(text: str) -> Tests:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
-        marks = tuple(Mark(number, line.strip()) for number, line in lines if any(pattern.search(line) for pattern in patterns))
+        marks = tuple(Mark(number, line.strip()) for number, line in lines if any(re.search(pattern, line) for pattern in patterns))
         return Tests({line.strip(): (line.strip(),) for _, line in lines} if keeps else {}, marks)
 
     return read
