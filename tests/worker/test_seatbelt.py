@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.worker.sandbox.protocol import Confines
+from agent.worker.sandbox.nothing import Nothing
+from agent.worker.sandbox.protocol import Attempt, Confines
 from agent.worker.sandbox.seatbelt import Seatbelt, profile
+from agent.worker.sandbox.trial import failing, try_out
 
 TREE = Path("/Users/me/work")
 CARGO = Path("/Users/me/.cargo")
@@ -319,3 +321,9 @@ def test_whatever_folders_are_called_the_same_holds_for_them(name: str) -> None:
 
 def test_it_is_chosen_on_macos_alone() -> None:
     assert bool(Seatbelt().absent()) == (sys.platform != "darwin")
+
+
+@pytest.mark.skipif(sys.platform != "darwin", reason="sandbox-exec is macOS'")
+def test_what_is_open_without_it_is_held_in_it() -> None:
+    assert Attempt.ENVIRON in try_out(Nothing()).open
+    assert failing(Seatbelt(), try_out(Seatbelt())) == ""

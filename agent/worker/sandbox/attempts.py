@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Mapping
 
 _NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER, linux/sched.h
+_PROCESS_ARGUMENTS = (1, 49)  # CTL_KERN, KERN_PROCARGS2, sys/sysctl.h of macOS
+_MOST_ARGUMENTS = 1 << 20  # bytes, ARG_MAX there
 
 
 def report(told: Mapping[str, str]) -> None:
@@ -25,7 +27,7 @@ def report(told: Mapping[str, str]) -> None:
         "NETWORK": lambda: _connect(int(told["port"])),
         "SOCKET": lambda: _socket.socket(_socket.AF_UNIX).connect(told["socket"]),
         "KILL": lambda: _signal(int(told["pid"]), told["started"]),
-        "ENVIRON": lambda: _foreign_variables(told["mark"]),
+        "ENVIRON": lambda: _kept_variables(int(told["pid"])) if sys.platform == "darwin" else _foreign_variables(told["mark"]),
         "NAMESPACE": _gain,
     }
     for name, attempt in attempts.items():
@@ -90,6 +92,16 @@ def _foreign_variables(mark: str) -> None:
         if variables and mark.encode() not in variables:
             return
     raise PermissionError(1, "Operation not permitted")
+
+
+def _kept_variables(pid: int) -> None:
+    """Has macOS' kernel tell the arguments and variables of the process; to be told nothing of them raises too."""
+    asked = (ctypes.c_int * 3)(*_PROCESS_ARGUMENTS, pid)
+    room, size = ctypes.create_string_buffer(_MOST_ARGUMENTS), ctypes.c_size_t(_MOST_ARGUMENTS)
+    if ctypes.CDLL(None, use_errno=True).sysctl(asked, 3, room, ctypes.byref(size), None, ctypes.c_size_t(0)) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if size.value == 0:
+        raise PermissionError(1, "Operation not permitted")
 
 
 def _gain() -> None:
