@@ -327,3 +327,11 @@ def test_it_is_chosen_on_macos_alone() -> None:
 def test_what_is_open_without_it_is_held_in_it() -> None:
     assert Attempt.ENVIRON in try_out(Nothing()).open
     assert failing(Seatbelt(), try_out(Seatbelt())) == ""
+
+
+@pytest.mark.skipif(sys.platform != "darwin", reason="sandbox-exec is macOS'")
+def test_what_is_kept_is_kept_by_the_spelling_that_the_file_system_has_for_it(tmp_path: Path) -> None:
+    (tmp_path / "Apps/.Git").mkdir(parents=True)
+    kept = tmp_path / "apps/.git"
+    launch = Seatbelt().wrap(["/bin/sh"], {}, tmp_path, replace(USUAL, tree=tmp_path, kept=(kept,) if kept.exists() else ()))
+    assert not kept.exists() or any(word.endswith("Apps/.Git") for word in launch.argv)

@@ -8,16 +8,21 @@ A profile with an operation or a filter that the system doesn't know confines no
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.worker.sandbox.inside import inner_environment, is_below
 from agent.worker.sandbox.protocol import Attempt, Confines, Launch
 
 _PROGRAM = "/usr/bin/sandbox-exec"
+_LONGEST = 1024  # bytes, MAXPATHLEN in sys/param.h of macOS
 _READ = "file-read* file-read-metadata file-clone"
 _WRITE = "file-write* file-link"
 # /System/Volumes/Data is another name of the folders that people's own files lie in. Of /dev only what is harmless: a terminal can be listened to.
@@ -85,7 +90,7 @@ class Seatbelt:
 
     def wrap(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, confines: Confines) -> Launch:  # noqa: ARG002  # the shell starts it there
         inner = inner_environment(env, confines, confines.scratch / "home", confines.scratch / "tmp")
-        made = profile(confines)
+        made = profile(replace(confines, kept=_spellings(confines.kept), hidden=_spellings(confines.hidden)))
         parameters = [word for name, path in made.paths.items() for word in ("-D", f"{name}={path}")]
         return Launch([_PROGRAM, *parameters, "-p", made.text, *argv], inner)
 
@@ -117,3 +122,19 @@ def _each(rule: str, paths: Iterable[Path]) -> Iterator[tuple[str, Path]]:
 def _steady(write: Sequence[Path], closed: Sequence[Path]) -> list[Path]:
     """What may be changed but not moved, for there other rules would hold for what lies in it: `write`, and the folders in it above `closed`."""
     return sorted({*write, *(folder for path in (*write, *closed) for folder in path.parents if is_below(folder, write))})
+
+
+def _spellings(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """`paths`, and what the file system calls them where it takes other cases or Unicode forms for the same name. Rules know that spelling alone."""
+    return tuple(dict.fromkeys((*paths, *map(_spelled, paths))))
+
+
+def _spelled(path: Path) -> Path:
+    if sys.platform == "darwin":
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_EVTONLY)
+            try:
+                return Path(os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(_LONGEST)).rstrip(b"\0")))
+            finally:
+                os.close(descriptor)
+    return path
