@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.durable import alone, read_own, write_whole
 from agent.errors import AgentctlError
+from agent.places import state_folder
 
 VARIABLE = "AGENTCTL_TRUST"
 _ALL = "yes"
@@ -61,12 +62,11 @@ class Approvals:
             file.unlink(missing_ok=True)
 
     def _file(self) -> Path | None:
-        home = self._environment.get("HOME", "")
-        base = self._environment.get("XDG_STATE_HOME") or (os.path.join(home, ".local", "state") if home else "")  # noqa: PTH118 - of a variable
-        if not base:
+        folder = state_folder(self._environment)
+        if folder is None:
             return None
         place = os.fsencode(os.path.realpath(self._common))
-        return Path(os.path.realpath(base)) / "agentctl" / "trust" / f"{hashlib.sha256(place).hexdigest()[:32]}.json"
+        return Path(os.path.realpath(folder.parent), folder.name, "trust", f"{hashlib.sha256(place).hexdigest()[:32]}.json")
 
     def _stored(self) -> frozenset[str]:
         """What is approved; nothing where the file is damaged, another clone's, or in the reach of steps."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.domain.frontmatter import read_mapping
+from agent.places import config_folder, state_folder
 
 _KNOWN = ("model", "api_base", "key_env")
 
@@ -23,7 +24,7 @@ class Personal(Struct, frozen=True):
 
 def personal(environment: Mapping[str, str]) -> Personal:
     """The person's settings; environment variables (AGENTCTL_API_BASE, AGENTCTL_KEY_ENV) win over the file. Raises BadFileError."""
-    folder = _folder(environment)
+    folder = config_folder(environment)
     stored = _read(folder / "config.yaml" if folder else None)
     return Personal(
         model=stored.model,
@@ -34,23 +35,12 @@ def personal(environment: Mapping[str, str]) -> Personal:
 
 def identity_file(environment: Mapping[str, str]) -> Path:
     """Where the key is that reads the person's encrypted transcripts."""
-    return (_folder(environment) or Path()) / "identity.txt"
-
-
-def state_folder(environment: Mapping[str, str]) -> Path | None:
-    """Where what agentctl knows of this machine lies, outside every repository (XDG Base Directory Specification); None without a home."""
-    base = environment.get("XDG_STATE_HOME") or (os.path.join(environment["HOME"], ".local/state") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
-    return Path(base) / "agentctl" if base else None
+    return (config_folder(environment) or Path()) / "identity.txt"
 
 
 def own_folders(environment: Mapping[str, str]) -> list[Path]:
     """Where a person's settings and approvals lie, all links followed: nobody else may write there."""
-    return [Path(os.path.realpath(folder)) for folder in (state_folder(environment), _folder(environment)) if folder]
-
-
-def _folder(environment: Mapping[str, str]) -> Path | None:
-    base = environment.get("XDG_CONFIG_HOME") or (os.path.join(environment["HOME"], ".config") if environment.get("HOME") else "")  # noqa: PTH118 - of a variable
-    return Path(base) / "agentctl" if base else None
+    return [Path(os.path.realpath(folder)) for folder in (state_folder(environment), config_folder(environment)) if folder]
 
 
 def _read(path: Path | None) -> Personal:

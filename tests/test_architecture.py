@@ -21,7 +21,7 @@ RANK = {
     **dict.fromkeys(("repository", "model"), 1),
     "domain": 0,
     **dict.fromkeys(("cache", "approvals", "beneath"), -1),
-    **dict.fromkeys(("errors", "boot", "durable", "hidden", "notify", "templates", "__version__", "agent"), -2),
+    **dict.fromkeys(("errors", "boot", "durable", "hidden", "notify", "places", "templates", "__version__", "agent"), -2),
 }
 SIDEWAYS = {("gate", "worker")}  # checks run in the worker's shell, the one place that starts commands
 

@@ -14,7 +14,8 @@ from agent.actions.commits import WORKER
 from agent.approvals import VARIABLE
 from agent.domain.config import NO_SANDBOX, SandboxSettings, sandbox_kind
 from agent.errors import AgentctlError
-from agent.personal import own_folders, state_folder
+from agent.personal import own_folders
+from agent.places import state_folder
 from agent.repository.repo import FOLDER, Repo
 from agent.worker.sandbox.choice import choose
 from agent.worker.sandbox.confines import confine

@@ -14,7 +14,7 @@ from pathlib import Path
 from agent import __version__
 from agent.domain.redact import redact
 from agent.durable import write_whole
-from agent.personal import state_folder
+from agent.places import state_folder
 
 
 def write_report(error: BaseException, args: Sequence[str]) -> Path | None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model import tokens
+from agent.model.vocabulary import Vocabulary, in_order
 from tests.model.conftest import ROOT, clean_env
 
 # Any attempt to look up or reach a host ends the process loudly.
@@ -133,3 +135,22 @@ def test_code_is_counted_and_not_estimated() -> None:
 @given(st.text(st.characters()))
 def test_no_text_fails_and_no_count_exceeds_the_bytes(text: str) -> None:
     assert 0 <= tokens.count(text) <= max(1, len(text.encode("utf-8", "surrogatepass")))
+
+
+def test_a_vocabulary_put_in_order_is_kept_for_the_next_process_and_used_only_whole(tmp_path: Path) -> None:
+    said = "print(count('hello world!'))"
+    assert run(said, tmp_path) == "3"
+    kept = tmp_path / ".local/state/agentctl/vocabulary"
+    whole = kept.read_bytes()
+    for damaged in (whole[:-1], whole.replace(b"\n+A== 180\n", b"\n+A== 181\n"), b"", b"junk\n"):
+        kept.write_bytes(damaged)
+        assert run(said, tmp_path) == "3"
+        assert kept.read_bytes() == whole
+
+
+@given(st.sets(st.one_of(st.binary(min_size=1, max_size=4), st.binary(min_size=300, max_size=1500)), min_size=1, max_size=200), st.binary(max_size=4))
+def test_any_token_of_a_vocabulary_is_found_with_its_rank_and_no_other(tokens: set[bytes], other: bytes) -> None:
+    ranks = {token: rank for rank, token in enumerate(sorted(tokens, key=hash))}
+    vocabulary = Vocabulary(in_order(b"".join(b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())))
+    assert {token: vocabulary.rank(token) for token in tokens} == ranks
+    assert vocabulary.rank(other) == ranks.get(other)
