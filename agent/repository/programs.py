@@ -73,6 +73,10 @@ class Programs:
         """Key and value of each setting of the repository's own that starts no program, in their order."""
         return [(one.key, one.value) for one in self._settings() if one.scope in _REPOSITORY and not _STARTS.fullmatch(one.key)]
 
+    def tells_authors_apart(self) -> bool:
+        """Whether the config names an author or a committer that isn't just the user."""
+        return any(one.key.lower().startswith(("author.", "committer.")) for one in self._settings())
+
     def refuse(self) -> None:
         """Raise Untrusted where something of it isn't approved."""
         runs = self.runs()

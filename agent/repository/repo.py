@@ -178,7 +178,8 @@ class Repo:
     def identity(self) -> str | None:
         """Who commits would be by, None where git doesn't know. Raises AgentctlError where it can't tell the time that it is told."""
         try:
-            self.git.run("var", "GIT_COMMITTER_IDENT")
+            if any(name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_")) for name in os.environ) or self.programs.tells_authors_apart():
+                self.git.run("var", "GIT_COMMITTER_IDENT")  # else git knows both, or neither
             return self.git.run("var", "GIT_AUTHOR_IDENT").decode("utf-8", "replace").strip()
         except GitError as error:
             if "invalid date" in error.said:
