@@ -18,6 +18,7 @@ _IN_PLACE = {
     errno.EISDIR: "a directory is in the place of a file of agentctl's",
     errno.ENXIO: "a FIFO, socket or device is in the place of a file of agentctl's",
 }
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _ROOM = 200  # bytes of a name; file systems give 255
 
 
@@ -43,9 +44,16 @@ def read_own(path: Path, start: int = 0) -> bytes:
 
 
 def _fresh(temporary: Path) -> BinaryIO:
-    """A file that wasn't there."""
-    temporary.unlink(missing_ok=True)
-    return os.fdopen(opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb")
+    """A file that wasn't there, in a folder that may not be there either."""
+    try:
+        handle = opened(temporary, _NEW)
+    except FileNotFoundError:
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        handle = opened(temporary, _NEW)
+    except FileExistsError:  # of a process with the same number that was killed
+        temporary.unlink(missing_ok=True)
+        handle = opened(temporary, _NEW)
+    return os.fdopen(handle, "wb")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -66,14 +74,14 @@ def write_hint(path: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def _in_place_of(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of `path` once it is written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name[:_ROOM]}.{os.getpid()}{TEMPORARY}")
     try:
         with _fresh(temporary) as file:
             yield file
         temporary.replace(path)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
 
 
 @contextlib.contextmanager

@@ -19,11 +19,14 @@ _PLACEHOLDERS = (
     rf"^(?![^\S\n]*\w){_COMMENT}[\[(<]*{_SURELY_ABSENT}{_STAYS}(?:[\])>}}.…*/-]|[^\S\n])*$",
     r"^.{0,20}[\[(<](?:\.\.\.|…)?[ ]?(?:output[ ]|content[ ]|text[ ])?truncated[ ]?(?:\.\.\.|…)?[\])>]",
 )
-_PLACEHOLDER = re.compile("|".join(_PLACEHOLDERS), re.MULTILINE | re.IGNORECASE)
+_PLACEHOLDER = "(?mi)" + "|".join(_PLACEHOLDERS)
+_MARKS = ("...", "…", "rest of", "existing", "remaining", "unchanged", "truncated")  # each has one of these, and most texts none
 
 
 def placeholder(new: str, before: str) -> str:
     """The first line or mark in `new` that stands for text left out and was not in `before`; "" where there is none."""
     known = {line.strip() for line in before.split("\n")}
-    lines = (match[0].strip() for match in _PLACEHOLDER.finditer(new))
+    folded = new.casefold()
+    suspect = new if any(mark in folded for mark in _MARKS) else ""
+    lines = (match[0].strip() for match in re.finditer(_PLACEHOLDER, suspect))
     return next((line for line in lines if line not in known), "") or min(cut_marks(new) - cut_marks(before), default="")
