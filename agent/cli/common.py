@@ -21,8 +21,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def collect_garbage() -> None:
-    """Search for garbage from now on, but not in what is here by now: that stays to the end."""
-    gc.freeze()
+    """Search for garbage from now on, but not in what came while nobody searched: that stays to the end."""
+    if not gc.isenabled():
+        gc.freeze()
     gc.enable()
 
 
