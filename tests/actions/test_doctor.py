@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from agent.lock import Predecessor, locked
 from agent.repository import snapshot
 from agent.repository.trees import tree_of_work
 from tests.actions.undo_fixtures import RIGHT, Work, new_work
+from tests.project import SOURCE
 
 _DYING = "2026-11-29-150000-add-sub"
 
@@ -289,8 +291,20 @@ def test_it_never_falls_over_whatever_the_folder_holds(work: Work, data: dict[st
 
 
 def test_a_lock_that_a_dead_git_left_is_an_error(work: Work) -> None:
-    (work.top / ".git" / "index.lock").touch()
+    lock = work.top / ".git" / "index.lock"
+    lock.touch()
     assert "rm " in _one(list(doctor(work.repo)), "index.lock is there").mend
+    assert [one.ok for one in fix_all(doctor(work.repo)) if "index.lock stays" in one.told] == [False]
+    assert lock.exists()
+
+
+def test_a_lock_that_the_git_of_a_dead_agentctl_left_is_taken_away(work: Work) -> None:
+    code = "import os, sys; from pathlib import Path; from agent.lock import locked\nwith locked(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(work.repo.private)], env={**os.environ, "PYTHONPATH": str(SOURCE)}, check=False)
+    lock = work.top / ".git" / "index.lock"
+    lock.touch()
+    assert [one.ok for one in fix_all(doctor(work.repo)) if "index.lock is taken away" in one.told] == [True]
+    assert not lock.exists()
 
 
 def test_a_broken_index_is_one_finding(work: Work) -> None:

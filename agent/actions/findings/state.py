@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from agent.actions.findings.finding import Finder, Finding, Look, listed
+from agent.actions.preflight import recover
 from agent.domain.text import one_line
+from agent.errors import AgentctlError
+from agent.lock import locked
+from agent.repository.repo import Repo
 from agent.repository.torn import mend, refusal
 
 _PATIENCE = 1.0  # seconds; an editor that looks at the state of the tree is quicker
@@ -65,7 +70,16 @@ def index_lock(look: Look) -> Iterator[Finding]:
     lock = look.repo.index_lock(_PATIENCE)
     if lock:
         mend = f"wait for it; if none is running, it died: rm {shlex.quote(str(lock))}"
-        yield Finding("error", f"another git command is at work here: {lock} is there", mend)
+        yield Finding("error", f"another git command is at work here: {lock} is there", mend, lambda: _take_away(look.repo, lock))
+
+
+def _take_away(repo: Repo, lock: Path) -> str:
+    """As the next step would, where the git of an agentctl that died left it."""
+    with locked(repo.private) as before:
+        recover(repo, before)
+    if lock.exists():
+        raise AgentctlError(f"{lock} stays", "no agentctl died here, so it is somebody else's")
+    return f"{lock} is taken away: the git of an agentctl that died had left it"
 
 
 STATE: tuple[Finder, ...] = (torn, unborn, detached, under_way, conflict, nobody, unwritable, index_lock)
