@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from agent.cache import keep, kept
-from agent.durable import write_hint
+from agent.durable import read_own, write_hint
 from agent.model.price import litellm_folder
 from agent.model.vocabulary import Vocabulary, in_order
 from agent.places import state_folder
@@ -80,18 +80,18 @@ def _vocabulary() -> Vocabulary | None:
     folder, own = vocabulary_folder(), state_folder(os.environ)
     if folder is None:
         return None
-    kept = own and _whole(own / "vocabulary", _IN_ORDER)
-    if not kept and (data := _whole(folder / _VOCABULARY, _SHA256)):
+    kept = own and _whole(read_own, own / "vocabulary", _IN_ORDER)
+    if not kept and (data := _whole(Path.read_bytes, folder / _VOCABULARY, _SHA256)):
         kept = in_order(data)
         with suppress(OSError):
             write_hint(own / "vocabulary", kept) if own else None
     return Vocabulary(kept) if kept else None
 
 
-def _whole(file: Path, digest: str) -> bytes:
+def _whole(read: Callable[[Path], bytes], file: Path, digest: str) -> bytes:
     """What `file` holds, if that has this SHA-256; else nothing."""
     try:
-        data = file.read_bytes()
+        data = read(file)
     except OSError:
         return b""
     return data if hashlib.sha256(data).hexdigest() == digest else b""
@@ -101,7 +101,7 @@ def _whole(file: Path, digest: str) -> bytes:
 def _encoder() -> Callable[[str], list[int]] | None:
     """The encoder, or None. The file is checked before, since tiktoken deletes one that has the wrong hash and downloads it again."""
     folder = vocabulary_folder()
-    if folder is None or not _whole(folder / _VOCABULARY, _SHA256):
+    if folder is None or not _whole(Path.read_bytes, folder / _VOCABULARY, _SHA256):
         return None
     try:
         return _load(folder)

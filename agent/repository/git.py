@@ -250,6 +250,11 @@ def _command(settings: Sequence[str]) -> list[str]:
     return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
+def listing(paths: Iterable[str]) -> bytes:
+    """Paths as git reads them from a file: each ended by NUL."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
 def literally(paths: Iterable[str]) -> bytes:
     """`paths` (relative to the top) as NUL-ended pathspecs that mean just them."""
     return b"".join(b":(top,literal)" + os.fsencode(path) + b"\0" for path in paths)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.beneath import Beneath
 from agent.errors import AgentctlError
-from agent.repository.git import Git, GitError, gist, probe
+from agent.repository.git import Git, GitError, gist, listing, probe
 from agent.repository.locks import Place
 from agent.repository.marks import Index
 from agent.repository.objects import Commit
@@ -211,7 +211,7 @@ class Repo:
 
     def show(self, paths: Iterable[str]) -> None:
         """Have git look at `paths` (relative to the top) again."""
-        listed = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
+        listed = listing(sorted(paths))
         for mark in ("--no-assume-unchanged", "--no-skip-worktree") if listed else ():
             self.git.run("update-index", mark, "-z", "--stdin", stdin=listed)
 

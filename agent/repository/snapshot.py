@@ -78,11 +78,6 @@ def _set_to(repo: Repo, tree: str, env: Mapping[str, str]) -> None:
         repo.git.run("update-index", "-z", "--index-info", stdin=index_lines(held, there, next(iter(held.values()))[1]), env=env)
 
 
-def listing(paths: Iterable[str]) -> bytes:
-    """Paths as git reads them from a file: each ended by NUL."""
-    return b"".join(os.fsencode(path) + b"\0" for path in paths)
-
-
 def keep(repo: Repo, ref: str, tree: str, parents: Sequence[str], message: str) -> str:
     """Point `ref` at a new commit of `tree` on top of `parents`; gives the commit."""
     commit = repo.git.run("commit-tree", tree, *(word for parent in parents for word in ("-p", parent)), stdin=message.encode()).decode().strip()

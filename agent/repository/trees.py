@@ -6,10 +6,11 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
+from agent.repository.git import listing
 from agent.repository.graft import Entry, graft
 from agent.repository.reached import misread
 from agent.repository.repo import Repo
-from agent.repository.snapshot import entries_of, index_lines, listing
+from agent.repository.snapshot import entries_of, index_lines
 
 
 class Trees:

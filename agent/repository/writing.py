@@ -13,9 +13,9 @@ from pathlib import Path
 
 from agent.domain.text import first_of
 from agent.errors import AgentctlError
-from agent.repository.git import GitError, gist
+from agent.repository.git import GitError, gist, listing
 from agent.repository.repo import Repo
-from agent.repository.snapshot import entries_of, index_lines, listing, own_index
+from agent.repository.snapshot import entries_of, index_lines, own_index
 
 STAGE = "stage-"
 """How the names of folders in `Repo.private` begin that nobody needs once their process is gone."""
